@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -64,11 +65,9 @@ class _Choosing:
         check_known("value of by", [self.by], BY)
         if not isinstance(self.chat, bool):
             raise BadInput(f"`chat` is True or False. Got {self.chat!r}.")
-        try:
+        with suppress(ValueError):
             object.__setattr__(self, "mass", float(self.mass))  # from the command line it is a text
-        except ValueError:
-            raise BadInput(f"mass must be a number from 0 to 1. Got {self.mass!r}.") from None
-        if not 0 <= self.mass <= 1:
+        if not isinstance(self.mass, float) or not 0 <= self.mass <= 1:
             raise BadInput(f"mass must be a number from 0 to 1. Got {self.mass!r}.")
         if self.system and not self.chat:
             raise BadInput("A system prompt needs a chat template: give `chat`, or leave `system` out.")

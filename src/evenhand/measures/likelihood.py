@@ -10,7 +10,7 @@ from evenhand.core.items import Pair
 from evenhand.core.measure import Favours, Formula, check_formula
 from evenhand.core.questions import Answer, Likelihood, Span
 from evenhand.core.summary import Summary, mean, mean_size, share
-from evenhand.errors import UnknownName
+from evenhand.errors import check_known
 
 OPTIONS = {"pll": ("plain", "within-word"), "total": ("sum", "mean"), "punctuation": ("kept", "skipped")}
 SIDES = ("stereotype", "counterpart")
@@ -38,8 +38,7 @@ class _SentencePair:
 
     def __post_init__(self) -> None:
         for option, known in OPTIONS.items():
-            if (given := getattr(self, option)) not in known:
-                raise UnknownName(f"value of {option}", given, known)
+            check_known(f"value of {option}", [getattr(self, option)], known)
 
     def ask(self, item: Pair) -> tuple[Likelihood, Likelihood]:
         return self._likelihood(item.stereotype), self._likelihood(item.counterpart)

@@ -34,6 +34,11 @@ def applied(text: str, edits: Sequence[Edit]) -> str:
     return "".join([*parts, text[at:]])
 
 
+def are_changed(edits: Edits) -> bool:
+    """Whether a document changes: a name that stays is no change."""
+    return any(edit.rule != STAYS for each in edits for edit in each)
+
+
 def cased(word: str, like: str) -> str:
     """The word in the case of another: lower, Capitalised or UPPER; mixed case (McKenzie) counts as Capitalised.
 

@@ -18,11 +18,7 @@ LETTERS = re.compile(r"[^\W\d_]+")
 STARTS = re.compile(r"(?:^|[.!?:;]['\"’”)\]]*\s+|\n\s*|[\"“‘`]+|--\s*|\(\s*|\[\s*|[*•]\s*)$")
 """What precedes the first word of a sentence."""
 PLACE_WORDS = re.compile(r"\b(?:in|near|outside|(?:Baron|Bishop|Count|County|Duke|Earl|city|suburb|town)\s+of)\s+$")
-PLACED = re.compile(
-    r"\b(?:in|In|at|At|of|from|From|to|near|Near|the|The|and|around|upon|[Ss]ince|[Uu]ntil|[Dd]uring|[Ee]arly|[Ll]ate|mid|"
-    r"last|next|following|previous|every|north|south|east|west|northern|southern|eastern|western|July or|\d+)[\s-]+$|"
-    r"[A-Z][a-z]+,\s$"
-)
+PLACED = re.compile(rf"\b(?:{any_of('before_places')}|July or|\d+)[\s-]+$|[A-Z][a-z]+,\s$")
 """What precedes a place or a month that is also a name: in Georgia; Savannah, Georgia; 20 April."""
 INSIDE = re.compile(r"\b(?:in|at|near|the|The|\d+)\s+$")
 """The same if another capitalised word follows: in Virginia Beach, but the novels of Virginia Woolf."""
@@ -43,10 +39,8 @@ FIRM = re.compile(rf"\s*&\s*\w|\s+and Sons\b|\s+(?:{any_of('products')})\b")
 BRAND = re.compile(r"['’]s(?:\s+(?:is|was|are|were|has|and|or|in|on|at|for|to|when|where|which)\b|\s*[.,;:!?)]|\s*$)")
 """What follows a brand that is written as a possessive: ate at Wendy's and left."""
 PERSON = re.compile(
-    r"['’]s\s+(?:mother|father|parents|sister|brother|wife|husband|son|daughter|child|children|friends?|boyfriend|"
-    r"girlfriend|life|death|career|house|eyes|name|body|face|head|love)\b|\s+(?:(?:was|is)\s+(?:born|married|the\s+(?:"
-    r"mother|father|sister|brother|wife|husband|son|daughter))|had\s+been|who|herself|himself|"
-    rf"(?:{any_of('deeds')}))\b"
+    rf"['’]s\s+(?:{any_of('belongings')})\b|\s+(?:(?:was|is)\s+(?:born|married|the\s+(?:{any_of('relations')}))|had\s+been|"
+    rf"who|herself|himself|{any_of('deeds')})\b"
 )
 """What follows a single word that is a person's name, even if it is also a word or a place."""
 AND = re.compile(r",?\s+(?:and|or)\s+|,\s+")
@@ -97,14 +91,13 @@ def is_unlisted(text: str, word: str, start: int, stop: int) -> bool:
 
 def full_name(match: re.Match[str]) -> list[tuple[str, int]]:
     """The first name of a full name that no list has, or that women and men bear: Mayor *Xyz* Nair, *Yuki* Sato."""
-    context, start = contexts(), match[0].split(" ", 1)[0].rstrip(".")
-    before, both = context["before"], context["both"]
+    start, before, both = match[0].split(" ", 1)[0].rstrip("."), contexts()["before"], contexts()["both"]
     if start not in before and start not in both and not gender(start):
         return []  # most, and quickly
     words = [(m[0], match.start() + m.start()) for m in TOKEN.finditer(match[0])]
     first, *others = list(dropwhile(lambda word: word[0] in before or gender(word[0]), words)) or [("", 0)]
     known = first[0] in both or (first != words[0] and len(first[0]) > 2)
-    return [first] if known and others and context["after"].isdisjoint(word for word, _ in words) else []
+    return [first] if known and others and contexts()["after"].isdisjoint(word for word, _ in words) else []
 
 
 def does_its_word(text: str, name: str, start: int) -> bool:

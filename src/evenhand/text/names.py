@@ -13,6 +13,7 @@ from evenhand.text.asking import AGREED, DENIED, Place, place
 from evenhand.text.edits import STAYS, Edit, cased
 from evenhand.text.name_lists import Name, bundled, contexts
 
+CONTEXT = contexts()
 Run = list[tuple[str, int]]
 """Capitalised words in a row, each with its position."""
 
@@ -42,7 +43,7 @@ class Naming:
             words = [(m[0], m.start()) for m in patterns.LETTERS.finditer(text) if not m[0].islower()]
             return Draft(self, text, [[word] for word in words if word[0].lower() in self.table], set(), set(), [], [])
         runs, unlisted = list[Run](), list[tuple[str, int]]()
-        table, ordinary = self.table, contexts()["ordinary"]
+        table, ordinary = self.table, CONTEXT["ordinary"]
         for match in patterns.RUN.finditer(text):  # most are one word, which is not in the list: these must be quick
             word = match[0]
             if " " in word:
@@ -63,9 +64,8 @@ class Naming:
         """
         if self.table.keys().isdisjoint(map(str.lower, patterns.TOKEN.findall(match[0]))):
             return []
-        context = contexts()
         words = [(m[0], match.start() + m.start()) for m in patterns.TOKEN.finditer(match[0])]
-        begin, ordinary = 0, context["ordinary"]
+        begin, ordinary = 0, CONTEXT["ordinary"]
         while begin < len(words) and words[begin][0] in ordinary:
             begin += 1
         words = words[begin:]
@@ -73,45 +73,43 @@ class Naming:
             if word in ordinary and (len(word) > 1 or (word == "I" and text[at + 1 : at + 2] != ".")):
                 words = words[:index]  # May *I* ask?
                 break
-        if begin > 1 and words and words[0][0] in context["words"] | context["elsewhere"]:
+        if begin > 1 and words and words[0][0] in CONTEXT["words"] | CONTEXT["elsewhere"]:
             return []  # a heading, To Whom It May Concern
         words = words[self._person_at(words) :]
         if len(words) == 2 and words[0][0].lower() not in self.table and words[1][0].lower() in self.table:
-            role = words[0][0] in context["roles"] or words[0][0].endswith(("ly", "ing"))
+            role = words[0][0] in CONTEXT["roles"] or words[0][0].endswith(("ly", "ing"))
             if role and patterns.STARTS.search(text[max(0, match.start() - 8) : match.start()]):
                 words = words[1:]  # "Actor James said": the first word is not a name
         return words if any(word.lower() in self.table for word, _ in words) else []
 
     def _person_at(self, words: Run) -> int:
         """Where a person begins in a longer run: New York *Mayor Michael Bloomberg*, Essence Magazine *Ana Perez*."""
-        context = contexts()
         for index in range(len(words) - 3, -1, -1):
-            if words[index + 1][0].lower() not in self.table or words[index + 2][0] in context["after"]:
+            if words[index + 1][0].lower() not in self.table or words[index + 2][0] in CONTEXT["after"]:
                 continue
-            if words[index][0] in context["roles"] or words[index][0] in context["surname_titles"]:
+            if words[index][0] in CONTEXT["roles"] or words[index][0] in CONTEXT["surname_titles"]:
                 return index
-            if index and words[index][0] in context["after"] and words[index][0].lower() not in self.table:
+            if index and words[index][0] in CONTEXT["after"] and words[index][0].lower() not in self.table:
                 return index + 1
         return 0
 
     def _used(self, text: str, runs: list[Run]) -> tuple[set[str], set[str], list[Run]]:
         """The words that the document clearly uses as first names, and as surnames; and doubtful words, alone."""
-        context = contexts()
         first, last = set[str](), set[str]()
         for run in runs:
             if len(run) > 1:
                 first.update(word for word, _ in run[:-1] if word.lower() in self.table)
-                if not (len(run) == 2 and run[0][0] in context["first_titles"]):
+                if not (len(run) == 2 and run[0][0] in CONTEXT["first_titles"]):
                     last.add(run[-1][0])
-        if words := first & context["words"]:
+        if words := first & CONTEXT["words"]:
             spelt = Counter(patterns.LETTERS.findall(text))
             first -= {word for word in words if patterns.mostly_small(spelt, word)}
-        settled = first | last | context["never"]
+        settled = first | last | CONTEXT["never"]
         alone = [run for run in runs if len(run) == 1 and run[0][0] not in settled]
         doubtful = {
             word
             for ((word, _),) in alone
-            if not self.table[word.lower()].surname and (word in context["elsewhere"] or word in context["words"])
+            if not self.table[word.lower()].surname and (word in CONTEXT["elsewhere"] or word in CONTEXT["words"])
         }
         for one, other in pairwise(alone):
             pair = {one[0][0], other[0][0]}
@@ -124,7 +122,7 @@ class Naming:
             if word not in doubtful or patterns.THING.search(text[max(0, start - 5) : start]):
                 continue
             kin = patterns.BEFORE.search(text[max(0, start - 20) : start])
-            related = kin and kin[1] in context["kin"]
+            related = kin and kin[1] in CONTEXT["kin"]
             if related or patterns.PERSON.match(text, _end(run)) or patterns.does_its_word(text, *run[0]):
                 first.add(word)
         return first, last, [run for run in alone if run[0][0] in doubtful and run[0][0] not in sure]
@@ -153,7 +151,7 @@ class Draft:
             before = self.text[max(0, start - 20) : start]
             if word in found or word in self.first or word.isupper() or patterns.PLACED.search(before):
                 continue
-            usual = word in contexts()["elsewhere"] or patterns.STARTS.search(before)
+            usual = word in CONTEXT["elsewhere"] or patterns.STARTS.search(before)
             if not usual and word.lower() not in self._spelt:
                 continue  # Grace, in the middle of a sentence, and no grace
             if self._is_first_name(run, 0, self.naming.table[word.lower()], {word}):  # if the model says so
@@ -169,7 +167,7 @@ class Draft:
         told = {word: odds[here] for word, here in self.doubtful.items()} if odds else {}
         people = {word for word, found in told.items() if found >= AGREED}  # no answer, no opinion
         others = {word for word, found in told.items() if found < DENIED}
-        first, nobody = (self.first | people) - others, self.last | others | contexts()["never"]
+        first, nobody = (self.first | people) - others, self.last | others | CONTEXT["never"]
         for run in self.runs:
             for index, (word, start) in enumerate(run):
                 found = self.naming.table.get(word.lower())
@@ -187,48 +185,48 @@ class Draft:
     def _is_first_name(self, run: Run, index: int, found: Name, first: set[str]) -> bool:
         if self.naming.always:
             return True
-        context, text, table = contexts(), self.text, self.naming.table
+        text, table = self.text, self.naming.table
         word, start = run[index]
         stop = start + len(word)
         upper, before = word.isupper(), text[max(0, start - 20) : start]
         if (
-            (word in context["never"] or (upper and len(word) < 4))
-            or (upper and word.capitalize() in context["words"] | context["elsewhere"])
+            (word in CONTEXT["never"] or (upper and len(word) < 4))
+            or (upper and word.capitalize() in CONTEXT["words"] | CONTEXT["elsewhere"])
             or (patterns.HYPHEN.match(text, stop) or patterns.HYPHENED.search(text, max(0, start - 3), start))
             or (patterns.FIRM.match(text, _end(run)) or patterns.DATED.match(text, stop))
-            or (run[-1][0] in context["brands"] and patterns.BRAND.match(text, _end(run)))
-            or (word in context["words"] and patterns.ASKS.match(text, stop))
+            or (run[-1][0] in CONTEXT["brands"] and patterns.BRAND.match(text, _end(run)))
+            or (word in CONTEXT["words"] and patterns.ASKS.match(text, stop))
             or (upper and patterns.BRACKETED.match(text, start - 1))
             or (len(run) == 1 and (patterns.OWNED.match(text, stop) or patterns.STATE.match(text, stop)))
             or (len(run) > 1 and found.surname and patterns.PLACE_WORDS.search(before))
-            or (word in context["offices"] and (patterns.OF.match(text, stop) or patterns.ORDINAL.search(before)))
+            or (word in CONTEXT["offices"] and (patterns.OF.match(text, stop) or patterns.ORDINAL.search(before)))
         ):
             return False
-        if word in context["elsewhere"] and (patterns.PLACED if len(run) == 1 else patterns.INSIDE).search(before):
+        if word in CONTEXT["elsewhere"] and (patterns.PLACED if len(run) == 1 else patterns.INSIDE).search(before):
             placed = patterns.WITHIN.search(before) or patterns.RULED.search(before)
             return len(run) == 1 and word in first and not placed
         if len(run) > 1:
             if index == len(run) - 1:  # a surname, unless a title makes it the first
                 lord = found.surname and run[0][0] in ("Lord", "Lady", "Father", "Mother")
-                return len(run) == 2 and run[0][0] in context["first_titles"] and not lord
+                return len(run) == 2 and run[0][0] in CONTEXT["first_titles"] and not lord
             after = run[index + 1][0]
             if word == "Don":  # a title before a first name
                 return not (after.lower() in table or after.endswith(("o", "ote", "one")))
             if word == "Les" and after.endswith("s"):  # French: Les Misérables
                 return False
-            if word in context["offices"] and index + 2 < len(run) and after.lower() in table:
+            if word in CONTEXT["offices"] and index + 2 < len(run) and after.lower() in table:
                 return False  # Dean Christina Slade
-            return index == 0 or run[index - 1][0] not in context["place_before"]
+            return index == 0 or run[index - 1][0] not in CONTEXT["place_before"]
         kin = patterns.BEFORE.search(before)
-        if patterns.THING.search(before) or (kin and kin[1] in context["works"]):
+        if patterns.THING.search(before) or (kin and kin[1] in CONTEXT["works"]):
             return False
-        if word in first or (kin and kin[1] in context["kin"]):
+        if word in first or (kin and kin[1] in CONTEXT["kin"]):
             return True
         if patterns.OPENED.search(before) and patterns.QUOTED.match(text, stop):
             return False
-        if word in self.last or word in context["elsewhere"] or found.surname or word in context["surnames"]:
+        if word in self.last or word in CONTEXT["elsewhere"] or found.surname or word in CONTEXT["surnames"]:
             return False
-        if word in context["words"] and (
+        if word in CONTEXT["words"] and (
             patterns.STARTS.search(before) or patterns.mostly_small(self._spelt, word, more=1)
         ):
             return False
@@ -241,9 +239,8 @@ def _end(run: Run) -> int:
 
 
 def _not_a_person(text: str, run: Run) -> bool:
-    context = contexts()
-    if run[0][0] in context["place_before"]:
+    if run[0][0] in CONTEXT["place_before"]:
         return True
-    if context["after"].isdisjoint(word for word, _ in run[1:]):
+    if CONTEXT["after"].isdisjoint(word for word, _ in run[1:]):
         return False
-    return run[-1][0] not in context["after"] or not patterns.HYPHEN.match(text, _end(run))  # Janet Street-Porter
+    return run[-1][0] not in CONTEXT["after"] or not patterns.HYPHEN.match(text, _end(run))  # Janet Street-Porter

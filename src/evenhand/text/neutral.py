@@ -1,20 +1,13 @@
 """Neutral words for those of one gender: they for he and she, with the verb that they has; firefighter for fireman."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from evenhand.datasets.files.bundled import read_tsv
 from evenhand.text.edits import Edit, cased
 from evenhand.text.name_lists import any_of
 
-PRONOUNS = {
-    **dict.fromkeys(("he", "she"), ("they", "pronoun")),
-    **dict.fromkeys(("himself", "herself"), ("themselves", "pronoun")),
-    **dict.fromkeys(("her", "his"), ("", "context")),
-    "him": ("them", "pronoun"),
-    "hers": ("theirs", "pronoun"),
-}
 IRREGULAR = {"is": "are", "was": "were", "has": "have", "does": "do", "isn't": "aren't", "wasn't": "weren't"}
 IRREGULAR |= {"hasn't": "haven't", "doesn't": "don't", "goes": "go"}
 ADVERBS = rf"{any_of('adverbs')}|[a-z]{{3,}}ly"
@@ -33,13 +26,10 @@ SUBJECT = re.compile(r"\b(?:he|she|it|who|which|that|they|we|you|i|there|this)\b
 
 
 @cache
-def words() -> Mapping[str, tuple[str, str]]:
-    """The words that have a neutral one, which their kind comes with: those of data/neutral-en.tsv, and pronouns."""
-    found = dict(PRONOUNS)
-    for row in read_tsv("neutral-en.tsv", "evenhand.text"):
-        kind = "title" if row["neutral"] == "Mx" else "neutral"
-        found |= {word: (row["neutral"].lower(), kind) for word in row["words"].split()}
-    return found
+def words() -> dict[str, tuple[str, str]]:
+    """The words of data/neutral-en.tsv -> their neutral word and its kind; what her and his become depends on more."""
+    rows = read_tsv("neutral-en.tsv", "evenhand.text")
+    return {word: (row["neutral"].lower(), row["kind"] or "neutral") for row in rows for word in row["words"].split()}
 
 
 OR = re.compile(r"\s+or\s+|\s*/\s*", re.I)

@@ -12,7 +12,7 @@ from evenhand.errors import BadInput
 from evenhand.text import neutral, titles
 from evenhand.text.asking import Grammar, Place, log_odds, place
 from evenhand.text.edits import STAYS, Edit, applied, cased
-from evenhand.text.name_lists import Names
+from evenhand.text.name_lists import Names, any_of
 from evenhand.text.names import Naming
 from evenhand.text.pronouns import is_possessive, is_unsure, score
 
@@ -36,10 +36,7 @@ QUOTE = re.compile(r"(?:^|[\s(\[\"“—-])['‘](?!\s)(?:[^'’]|(?<=\w)['’](
 ADDRESS = re.compile(r"\S+")
 MARKS = ("://", "@", "www.")
 """What an address has."""
-SURNAME = re.compile(
-    r"\b(?!(?:The|A|An|His|Her|My|Our|Their|Your|And|Or|But|Of|When|While|As|Is|Was|Crown|Former|Young|Old|New)\b)"
-    r"[A-Z][a-z]+\.?\s$"
-)
+SURNAME = re.compile(rf"\b(?!(?:{any_of('before_roles')})\b)[A-Z][a-z]+\.?\s$")
 """What precedes a capitalised role noun that is a surname: Stephen King."""
 NAMED = re.compile(r"\s(?:[A-Z][a-z]+\s)?(?:University|College|School|Records|Street|Hospital|Island|Bible|Award)\b")
 """What follows a role noun that is part of a name: Duke University."""

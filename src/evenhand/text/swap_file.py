@@ -19,7 +19,7 @@ from evenhand.text.name_lists import own as own_list
 from evenhand.text.substitute import check_share
 from evenhand.text.swap import To, swapper
 from evenhand.text.swap_one import Swapped, alone, finished, joined_texts, part_of, swap_one
-from evenhand.text.swap_workers import Job
+from evenhand.text.text_files import Job
 
 ONLY: dict[str | None, Gender | None] = {None: None, "he-to-she": "male", "she-to-he": "female"}
 
@@ -134,20 +134,18 @@ def settings(
 
 
 def _check(source: Path, target: Path, job: Job) -> None:
-    if not source.is_file():
-        raise BadInput(f"There is no file '{source}'.")
-    if target.is_dir():
-        raise BadInput(f"'{target}' is a folder. Give a file.")
-    if source.suffix not in (TEXT, *SUFFIXES):
-        raise BadInput(f"'{source}' must be one of {TEXT}, {', '.join(SUFFIXES)}.")
-    if target.suffix != source.suffix:
-        raise BadInput(f"`out` must have the suffix of the file, '{source.suffix}'. Got '{target}'.")
-    if source.suffix == TEXT and job.columns != ("text",):
-        raise BadInput(f"A {TEXT} file has no columns. Got `column` {', '.join(job.columns)}.")
-    if source.suffix != TEXT and job.lines:
-        raise BadInput(f"`lines` is for {TEXT} files: each row of a {source.suffix} file is a document.")
-    if target.resolve() == source.resolve():
-        raise BadInput(f"'{target}' would replace the original. Choose another `out`.")
+    suffix, text = source.suffix, source.suffix == TEXT
+    for wrong, why in (
+        (not source.is_file(), f"There is no file '{source}'."),
+        (target.is_dir(), f"'{target}' is a folder. Give a file."),
+        (not text and suffix not in SUFFIXES, f"'{source}' must be one of {TEXT}, {', '.join(SUFFIXES)}."),
+        (target.suffix != suffix, f"`out` must have the suffix of the file, '{suffix}'. Got '{target}'."),
+        (text and job.columns != ("text",), f"A {TEXT} file has no columns. Got `column` {', '.join(job.columns)}."),
+        (not text and job.lines, f"`lines` is for {TEXT} files: each row of a {suffix} file is a document."),
+        (target.resolve() == source.resolve(), f"'{target}' would replace the original. Choose another `out`."),
+    ):
+        if wrong:
+            raise BadInput(why)
     if source.suffix != ".parquet":
         check_text(source)
 

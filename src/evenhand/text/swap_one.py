@@ -18,11 +18,11 @@ from evenhand._version import __version__
 from evenhand.core.files import check_new, write_whole
 from evenhand.core.progress import bar
 from evenhand.datasets.files.language import check_language
-from evenhand.datasets.files.plain_text import LOG, TEXT
+from evenhand.datasets.files.plain_text import LOG
 from evenhand.errors import BadInput, RunError
-from evenhand.text.edits import STAYS, Edit, Edits, applied
-from evenhand.text.swap_workers import Job, find_edits
-from evenhand.text.text_files import Texts, is_paragraphs, read_texts, write_texts
+from evenhand.text.edits import STAYS, Edit, Edits, are_changed
+from evenhand.text.swap_workers import find_edits
+from evenhand.text.text_files import Job, is_paragraphs, read_texts, write_texts
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +65,7 @@ def swap_one(source: Path, target: Path, job: Job, lang: str | None) -> Swapped:
             _keep_edits(part, source, job)
             if not finished(part) and not job.unchanged:
                 raise BadInput(f"'{source}' has no texts.")
-            if job.share == 1 and not job.unchanged and not any(map(_are_changed, _read_edits(part))):
+            if job.share == 1 and not job.unchanged and not any(map(are_changed, _read_edits(part))):
                 raise BadInput(
                     f"'{source}' has no gendered word, and no first name that is to be swapped: there is "
                     "nothing to do, and nothing was written."
@@ -85,7 +85,7 @@ def swap_one(source: Path, target: Path, job: Job, lang: str | None) -> Swapped:
 
 def joined_texts(source: Path, job: Job) -> Iterator[str]:
     """The texts of each document as one."""
-    return map(" ".join, read_texts(source, job.columns, lines=job.lines))
+    return map(" ".join, read_texts(source, job))
 
 
 def part_of(target: Path, source: Path, job: Job, *more: object) -> Path:
@@ -97,8 +97,8 @@ def part_of(target: Path, source: Path, job: Job, *more: object) -> Path:
 
 def _check_paragraphs(source: Path, job: Job) -> None:
     """Raise an error if documents are to be chosen, or written twice, and a text of many lines is a single one."""
-    if is_paragraphs(source, job.lines):
-        first, *others = [text for (text,) in islice(read_texts(source, job.columns), 2)] or [""]
+    if is_paragraphs(source, job):
+        first, *others = [text for (text,) in islice(read_texts(source, job), 2)] or [""]
         lines = first.strip("\r\n").splitlines()
         if len(lines) > 1 and all(map(str.strip, lines)) and not any(map(str.strip, others)):
             raise BadInput(
@@ -175,19 +175,13 @@ def _write(source: Path, target: Path, job: Job, part: Path, edit_log: Path | No
     def documents() -> Iterator[Edits]:
         for edits in _read_edits(part):
             totals["documents"] += 1
-            totals["rewritten"] += _are_changed(edits)
+            totals["rewritten"] += are_changed(edits)
             rules.update(edit.rule for each in edits for edit in each if edit.rule != STAYS)
             names.update(edit.old for each in edits for edit in each if edit.rule == STAYS)
             yield edits
 
-    def both(texts: Texts, edits: Edits) -> list[Texts]:
-        new = tuple(map(applied, texts, edits))
-        if not (job.augment and _are_changed(edits)):
-            return [new]
-        return [(_ended(texts[0], job.lines),) if source.suffix == TEXT else texts, new]
-
     def fill(file: IO[bytes]) -> None:
-        write_texts(file, source, job.columns, documents(), both, lines=job.lines)
+        write_texts(file, source, job, documents())
         if target.exists() and not job.force:
             file.seek(0)
             with target.open("rb") as there:
@@ -199,19 +193,6 @@ def _write(source: Path, target: Path, job: Job, part: Path, edit_log: Path | No
     write_whole(target, fill)
     kept = dict(names.most_common())
     return Swapped(totals["documents"], totals["rewritten"], dict(sorted(rules.items())), target, edit_log, kept)
-
-
-def _are_changed(edits: Edits) -> bool:
-    return any(edit.rule != STAYS for each in edits for edit in each)
-
-
-def _ended(text: str, lines: bool) -> str:
-    """A line, or a paragraph, with what parts it from the next."""
-    end = "\r\n" if "\r\n" in text else "\n"
-    if not text.endswith(("\n", "\r")):
-        text += end
-    blank = len(text.splitlines()) > len(text.rstrip().splitlines())
-    return text if lines or blank else text + end
 
 
 def _write_edit_log(file: IO[bytes], part: Path, columns: Sequence[str]) -> None:

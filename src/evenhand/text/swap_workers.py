@@ -6,15 +6,13 @@ import sys
 import threading
 from bisect import bisect
 from collections import deque
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate, chain, islice
 from multiprocessing import get_context, parent_process
 from pathlib import Path
-from typing import Any
 
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
@@ -24,7 +22,7 @@ from evenhand.errors import RunError
 from evenhand.text.edits import Edits
 from evenhand.text.substitute import chosen
 from evenhand.text.swap import Swapper, swapper
-from evenhand.text.text_files import Texts, is_paragraphs, read_texts, sections
+from evenhand.text.text_files import Job, Texts, is_paragraphs, read_texts, sections
 
 DOCUMENTS = 5_000
 """The most rows, or lines, of a section; the paragraphs of a section of a text file are one document."""
@@ -32,37 +30,13 @@ Chunk = list[tuple[int, Texts]]
 """Documents with their numbers."""
 
 
-@dataclass(frozen=True)
-class Job:
-    """The settings of a swap. Those that decide its edits are in its repr: it names the file where they are kept."""
-
-    columns: tuple[str, ...]
-    lines: bool
-    """Whether each line of a text file is a document; otherwise its paragraphs are."""
-    how: Mapping[str, Any]
-    """What `swapper` is called with."""
-    share: float
-    seed: int
-    first: int = 0
-    """The number of the first document, where several files are swapped."""
-    augment: bool = field(default=False, repr=False)
-    trail: bool = field(default=False, repr=False)
-    force: bool = field(default=False, repr=False)
-    unchanged: bool = field(default=False, repr=False)
-    """Whether a file is written in which nothing changes."""
-    jobs: int | None = field(default=None, repr=False)
-    engine: str = field(default="local", repr=False)
-    address: str | None = field(default=None, repr=False)
-    workers: int | None = field(default=None, repr=False)
-
-
 def find_edits(source: Path, job: Job, done: int) -> Generator[list[Edits]]:
     """The edits of all documents but the first `done`, section by section, by processes here or the workers of Ray.
 
     Sections do not depend on what is done: one that is done in part is worked on again.
     """
-    whole = is_paragraphs(source, job.lines)
-    documents = enumerate(read_texts(source, job.columns, lines=job.lines))
+    whole = is_paragraphs(source, job)
+    documents = enumerate(read_texts(source, job))
     chunks = sections(documents, lambda document: sum(map(len, document[1])), math.inf if whole else DOCUMENTS)
     todo: Iterator[Chunk] = (chunk for chunk in chunks if chunk[-1][0] >= done)
     work = partial(_rewritten, job=job, done=done, whole=whole)

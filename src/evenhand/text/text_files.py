@@ -5,6 +5,7 @@ import io
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import IO, Any, Literal, TypeVar
@@ -12,7 +13,7 @@ from typing import IO, Any, Literal, TypeVar
 from evenhand.datasets.files.plain_text import TEXT, read_plain
 from evenhand.datasets.files.rows import parquet_batches, rows
 from evenhand.errors import BadInput
-from evenhand.text.edits import Edit, Edits
+from evenhand.text.edits import Edit, Edits, applied, are_changed
 
 ROW_GROUP = 65_536
 """Rows that are written to a parquet file together."""
@@ -23,23 +24,47 @@ Texts = tuple[str, ...]
 """The texts of a document: one for each column that is swapped."""
 
 
-def is_paragraphs(source: Path, lines: bool) -> bool:
+@dataclass(frozen=True)
+class Job:
+    """The settings of a swap. Those that decide its edits are in its repr: it names the file where they are kept."""
+
+    columns: tuple[str, ...]
+    lines: bool
+    """Whether each line of a text file is a document; otherwise its paragraphs are."""
+    how: Mapping[str, Any]
+    """What `swapper` is called with."""
+    share: float
+    seed: int
+    first: int = 0
+    """The number of the first document, where several files are swapped."""
+    augment: bool = field(default=False, repr=False)
+    trail: bool = field(default=False, repr=False)
+    force: bool = field(default=False, repr=False)
+    unchanged: bool = field(default=False, repr=False)
+    """Whether a file is written in which nothing changes."""
+    jobs: int | None = field(default=None, repr=False)
+    engine: str = field(default="local", repr=False)
+    address: str | None = field(default=None, repr=False)
+    workers: int | None = field(default=None, repr=False)
+
+
+def is_paragraphs(source: Path, job: Job) -> bool:
     """Whether the documents of a file are the paragraphs of one text."""
-    return source.suffix == TEXT and not lines
+    return source.suffix == TEXT and not job.lines
 
 
-def read_texts(source: Path, columns: Sequence[str], *, lines: bool = False) -> Iterator[Texts]:
-    """The texts of each document, empty where it has none. Those of a text file are its paragraphs, or its `lines`."""
+def read_texts(source: Path, job: Job) -> Iterator[Texts]:
+    """The texts of each document, empty where it has none."""
     if source.suffix == TEXT:
-        yield from ((text,) for text in read_plain(source, lines=lines))
+        yield from ((text,) for text in read_plain(source, lines=job.lines))
         return
     unit = "row" if source.suffix == ".parquet" else "line"
-    for number, row in _numbered(source, columns):
-        yield tuple(_text(row[column], f"{source}, {unit} {number}") for column in columns)
+    for number, row in _numbered(source, job):
+        yield tuple(_text(row[column], f"{source}, {unit} {number}") for column in job.columns)
 
 
-def _numbered(source: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    return rows(source, columns, hint="Name it with `column`.", as_is=True)
+def _numbered(source: Path, job: Job) -> Iterator[tuple[int, dict[str, Any]]]:
+    return rows(source, job.columns, hint="Name it with `column`.", as_is=True)
 
 
 def sections(documents: Iterable[Document], length: Callable[[Document], int], most: float) -> Iterator[list[Document]]:
@@ -63,49 +88,61 @@ def _text(value: object, place: str) -> str:
     return value
 
 
-Both = Callable[[Texts, Edits], list[Texts]]
-"""The texts of a document and their edits -> the texts of each document to write."""
-
-
-def write_texts(
-    file: IO[bytes], source: Path, columns: Sequence[str], edits: Iterator[Edits], both: Both, *, lines: bool = False
-) -> None:
-    """Write `source` with each document replaced by what `both` makes of it and its edits.
+def write_texts(file: IO[bytes], source: Path, job: Job, edits: Iterator[Edits]) -> None:
+    """Write `source` with each document rewritten or, with `augment`, followed by its rewritten version.
 
     Rows whose text is unchanged are copied to the byte; others keep their quoting, if it is one of the usual styles.
     """
     if source.suffix == ".parquet":
-        _write_parquet(file, source, columns, edits, both)
+        _write_parquet(file, source, job, edits)
     elif source.suffix == TEXT:
-        for texts, document in zip(read_texts(source, columns, lines=lines), edits, strict=True):
-            for (one,) in both(texts, document):
-                file.write(one.encode())
+        for texts, document in zip(read_texts(source, job), edits, strict=True):
+            *originals, (new,) = _versions(texts, document, job)
+            for (text,) in originals:
+                file.write(_ended(text, job.lines).encode())
+            file.write(new.encode())
     else:
-        _write_records(file, source, columns, edits, both)
+        _write_records(file, source, job, edits)
 
 
-def _write_records(file: IO[bytes], source: Path, columns: Sequence[str], edits: Iterator[Edits], both: Both) -> None:
+def _versions(texts: Texts, edits: Edits, job: Job) -> list[Texts]:
+    """The texts of each document to write: those that are rewritten last."""
+    new = tuple(map(applied, texts, edits))
+    return [texts, new] if job.augment and are_changed(edits) else [new]
+
+
+def _ended(text: str, lines: bool) -> str:
+    """A line, or a paragraph, with what parts it from the next."""
+    end = "\r\n" if "\r\n" in text else "\n"
+    if not text.endswith(("\n", "\r")):
+        text += end
+    blank = len(text.splitlines()) > len(text.rstrip().splitlines())
+    return text if lines or blank else text + end
+
+
+def _write_records(file: IO[bytes], source: Path, job: Job, edits: Iterator[Edits]) -> None:
     """A row is the lines from its number on to that of the next; what is before the first, and empty lines, stay."""
     rewrite, ended = _REWRITES[source.suffix], True
     with source.open(encoding="utf-8", newline="\n" if source.suffix == ".tsv" else "") as original:
-        for (number, row), (after, _) in pairwise(chain([(1, {})], _numbered(source, columns), [(sys.maxsize, {})])):
+        for (number, row), (after, _) in pairwise(chain([(1, {})], _numbered(source, job), [(sys.maxsize, {})])):
             lines = list(islice(original, after - number))
             if row:
                 stop = max((i for i, line in enumerate(lines, start=1) if line.strip()), default=1)
                 raw = "".join(lines[:stop])
                 body = raw.rstrip("\r\n")
-                new = _changes(row, columns, next(edits), both)
+                new = _changes(row, next(edits), job)
                 lines[:stop] = [rewrite(body, row, each) + raw[len(body) :] if each else raw for each in new]
             for line in lines:
                 file.write((line if ended else f"\n{line}").encode())
                 ended = line.endswith(("\n", "\r"))
 
 
-def _changes(row: Mapping[str, Any], columns: Sequence[str], edits: Edits, both: Both) -> Iterator[dict[str, Any]]:
+def _changes(row: Mapping[str, Any], edits: Edits, job: Job) -> Iterator[dict[str, Any]]:
     """What changes in a row, for each row to write in its place."""
+    columns = job.columns
     old = tuple(row[column] or "" for column in columns)
     marked = next((column for column in columns if row[column] and _is_annotated(row, column)), "")
-    for new in both(old, edits):
+    for new in _versions(old, edits, job):
         changed = {column: new[i] for i, column in enumerate(columns) if new[i] != old[i]}
         yield changed | (_annotations(row, changed[marked], edits[columns.index(marked)]) if marked in changed else {})
 
@@ -149,9 +186,7 @@ _REWRITES: dict[str, Callable[[str, dict[str, Any], dict[str, Any]], str]] = {
 """What writes other values in the style of a row, without the line end."""
 
 
-def _write_parquet(
-    file: IO[bytes], source: Path, columns: Sequence[str], documents: Iterator[Edits], both: Both
-) -> None:
+def _write_parquet(file: IO[bytes], source: Path, job: Job, edits: Iterator[Edits]) -> None:
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile, ParquetWriter
 
@@ -159,8 +194,8 @@ def _write_parquet(
         schema = original.schema_arrow
     try:
         with ParquetWriter(file, schema) as writer:
-            for batch in parquet_batches(source, columns, size=ROW_GROUP):
-                kept = [row | new for row in batch for new in _changes(row, columns, next(documents), both)]
+            for batch in parquet_batches(source, job.columns, size=ROW_GROUP):
+                kept = [row | new for row in batch for new in _changes(row, next(edits), job)]
                 writer.write_table(pa.Table.from_pylist(kept, schema=schema))
     except pa.ArrowException as error:
         raise BadInput(f"'{source}' has a column that cannot be written again: {error}. Leave it out.") from error

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -32,14 +32,12 @@ class Vocabulary:
     language: str = "en"
 
     @cached_property
-    def _genders(self) -> dict[str, Gender]:
-        found: dict[str, Gender] = {}
-        for male, female in self.pairs or ():
-            found |= {male: "male", female: "female"}
-        return found
-
-    def gender(self, word: str) -> Gender | None:
-        return gendered.gender(word) if self.pairs is None else self._genders.get(word)
+    def gender(self) -> Callable[[str], Gender | None]:
+        """What gives the gender of a word."""
+        if self.pairs is None:
+            return gendered.gender
+        sides: tuple[Gender, Gender] = ("male", "female")
+        return {word: side for pair in self.pairs for word, side in zip(pair, sides, strict=True)}.get
 
     def side_of(self, tokens: Iterable[str]) -> tuple[str, Counter[Gender]]:
         """Whom a sentence speaks of: female, male, both or neither; and how many gendered words it has of each."""
@@ -47,10 +45,9 @@ class Vocabulary:
         return next(iter(found)) if len(found) == 1 else "both" if found else "neither", found
 
     @cached_property
-    def _naming(self) -> Naming | None:
-        if self.pairs and not self.names:
-            return None
-        return Naming(dict(self.names) if self.names else None, always=bool(self.pairs))
+    def _naming(self) -> Naming:
+        own = dict(self.names or ()) if self.names or self.pairs else None
+        return Naming(own, always=bool(self.pairs))
 
     def first_names(self, text: str) -> Iterator[tuple[str, Gender]]:
         """Every first name of a person in a document, in lower case, with its gender; no words that have one anyway.
@@ -59,11 +56,8 @@ class Vocabulary:
         >>> list(Vocabulary().first_names(text))
         [('mary', 'female'), ('tom', 'male'), ('ruby', 'female')]
         """
-        naming = self._naming
-        if naming is None:
-            return iter(())
-        names = (edit.old.lower() for edit in naming(text))
-        return ((name, naming.table[name].gender) for name in names if not self.gender(name))
+        names = (edit.old.lower() for edit in self._naming(text))
+        return ((name, self._naming.table[name].gender) for name in names if not self.gender(name))
 
     @cached_property
     def _wanted(self) -> tuple[frozenset[str], re.Pattern[str]]:
