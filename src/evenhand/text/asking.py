@@ -32,21 +32,19 @@ AGREED, DENIED = 1.0, -0.5
 
 
 class Place(NamedTuple):
-    """A word in its context: characters `start` to `stop` of `text`, and what kind of word it is."""
+    """A few words on each side of a word, in plain characters, which the model knows; and what kind of word it is."""
 
     kind: str
-    text: str
-    start: int
-    stop: int
+    before: str
+    after: str
 
 
 def place(kind: str, text: str, start: int, stop: int) -> Place:
-    """The place with a few words on each side, in plain characters, which the model knows."""
-    left, right = text[max(0, start - REACH) : start], text[stop : stop + REACH]
-    begin, *_ = [m.start() for m in re.finditer(r"\S+", left)][-BEFORE:] or [len(left)]
-    *_, end = [m.end() for m in re.finditer(r"\S+", right)][:AFTER] or [0]
-    left, right = left[begin:], right[:end]
-    return Place(kind, _plain(left + text[start:stop] + right), len(left), len(left) + stop - start)
+    """The place of characters `start` to `stop` of a text."""
+    before, after = text[max(0, start - REACH) : start], text[stop : stop + REACH]
+    begin, *_ = [m.start() for m in re.finditer(r"\S+", before)][-BEFORE:] or [len(before)]
+    *_, end = [m.end() for m in re.finditer(r"\S+", after)][:AFTER] or [0]
+    return Place(kind, _plain(before[begin:]), _plain(after[:end]))
 
 
 def _plain(text: str) -> str:
@@ -58,13 +56,12 @@ def _plain(text: str) -> str:
     return "".join(mark if mark.isascii() and mark.isprintable() else " " if mark.isspace() else "-" for mark in marks)
 
 
-def log_odds(places: Sequence[Place]) -> list[float]:
+def log_odds(places: Sequence[Place]) -> dict[Place, float]:
     """For each place, ln(p / (1 - p)): of a possessive for her and his, of a person for a name."""
-    found = dict[Place, float]()
+    odds: dict[Place, float] = {}
     for kind, (one, other) in SIDES.items():
-        some = list(dict.fromkeys(place for place in places if place.kind == kind))
-        if some:
-            answers = logits([(place.text[: place.start], place.text[place.stop :]) for place in some], one + other)
+        if asked := list(dict.fromkeys(place for place in places if place.kind == kind)):
+            answers = logits([(place.before, place.after) for place in asked], one + other)
             first, second = (np.logaddexp.reduce(side, axis=1) for side in np.split(answers, [len(one)], axis=1))
-            found |= dict(zip(some, (first - second).astype(float).tolist(), strict=True))
-    return [found[place] for place in places]
+            odds |= dict(zip(asked, (first - second).astype(float).tolist(), strict=True))
+    return odds

@@ -123,7 +123,7 @@ class Swapper:
         names = [self.names.draft(text) for text in texts] if self.names else []
         asked = [here for *_, here in unsure]
         asked += [here for one in names for here in one.doubtful.values()] if self.grammar != "rules" else []
-        odds = dict(zip(asked, log_odds(asked), strict=True)) if asked else {}
+        odds = log_odds(asked)
         for number, index, found, here in unsure:
             edit = drafts[number][index]
             drafts[number][index] = self._pronoun(edit.start, edit.old, found, odds[here])
