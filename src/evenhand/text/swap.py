@@ -68,12 +68,8 @@ class Spelt(dict[str, tuple[str, str] | None]):
 
     ENOUGH = 200_000
 
-    def __init__(self, table: Mapping[str, tuple[str, str]]) -> None:
-        super().__init__(table)
-        self.table = table
-
     def __missing__(self, word: str) -> tuple[str, str] | None:
-        found = self.table.get(word.lower().replace("’", "'"))
+        found = self.get(word.lower().replace("’", "'"))
         if len(self) < self.ENOUGH:
             self[word] = found
         return found
@@ -99,7 +95,7 @@ class Swapper:
         to: To = "other",
     ) -> None:
         self.names, self.grammar, self.to = names, grammar, to
-        self.words = _both_ways(pairs, only) if pairs is not None else _bundled(only, to)
+        self.words = Spelt(_both_ways(pairs, only) if pairs is not None else _bundled(only, to))
         self.several = _several() if to == "other" and pairs is None else {}
         self.one_way = only is not None
 
@@ -241,9 +237,9 @@ def _with_apostrophe(text: str, edit: Edit) -> Edit:
 
 
 @cache
-def _bundled(only: Gender | None = None, to: To = "other") -> Spelt:
+def _bundled(only: Gender | None = None, to: To = "other") -> dict[str, tuple[str, str]]:
     if to == "neutral":
-        return Spelt({word: found for word, found in neutral.words().items() if only in (None, gender(word))})
+        return {word: found for word, found in neutral.words().items() if only in (None, gender(word))}
     table: dict[str, tuple[str, str]] = {}
     for words in lexicon():
         if words.oneway != "female":
@@ -253,15 +249,13 @@ def _bundled(only: Gender | None = None, to: To = "other") -> Spelt:
     table |= {"her": ("", "context"), "his": ("", "context")}
     table |= {"him": ("her", "pronoun"), "hers": ("his", "pronoun")}
     table |= dict.fromkeys(titles.TITLES, ("", "title"))
-    return Spelt(
-        {word: found for word, found in table.items() if only in (None, titles.TITLES.get(word, gender(word)))}
-    )
+    return {word: found for word, found in table.items() if only in (None, titles.TITLES.get(word, gender(word)))}
 
 
 @cache
 def _several() -> dict[str, tuple[str, list[str]]]:
     """The words that are the partner of several: the usual one of these, and the others but for slang."""
-    table, found = _bundled().table, dict[str, tuple[str, list[str]]]()
+    table, found = _bundled(), dict[str, tuple[str, list[str]]]()
     for word, (partner, _) in table.items():
         usual = "madam" if partner == "sir" else table.get(partner, ("", ""))[0]
         if usual not in ("", word) and word not in SLANG:
@@ -269,7 +263,7 @@ def _several() -> dict[str, tuple[str, list[str]]]:
     return found
 
 
-def _both_ways(pairs: Mapping[str, str] | Pairs, only: Gender | None) -> Spelt:
+def _both_ways(pairs: Mapping[str, str] | Pairs, only: Gender | None) -> dict[str, tuple[str, str]]:
     table: dict[str, tuple[str, str]] = {}
     for male, female in pairs.items() if isinstance(pairs, Mapping) else pairs:
         if not male.strip() or not female.strip() or male == female:
@@ -278,7 +272,7 @@ def _both_ways(pairs: Mapping[str, str] | Pairs, only: Gender | None) -> Spelt:
             table.setdefault(male.lower(), (female.lower(), OWN))
         if only != "male":
             table.setdefault(female.lower(), (male.lower(), OWN))
-    return Spelt(table)
+    return table
 
 
 @cache
