@@ -260,11 +260,11 @@ def _contexts(counts: Tally) -> tuple[pd.DataFrame, int]:
     p = counts.sentences["female"] / about if about else 0.5
     frame = pd.DataFrame(counts.contexts).fillna(0).astype(int).sort_index()  # so that ties in z have the same order
     frame = frame[(frame["female"] + frame["male"] >= FEWEST) & (0 < p < 1)].rename_axis("word").reset_index()
-    f, m, ff, mm, fm = (frame[of] for of in (*SIDES, *PAIRS))
+    f, m, ff, mm, fm = (frame[of].to_numpy() for of in (*SIDES, *PAIRS))
     over_documents = (1 - p) ** 2 * ff - 2 * p * (1 - p) * fm + p**2 * mm
-    z = (p * m - (1 - p) * f) / np.sqrt(np.maximum(over_documents, (f + m) * p * (1 - p)))
+    z: Floats = (p * m - (1 - p) * f) / np.sqrt(np.maximum(over_documents, (f + m) * p * (1 - p)))
     exact = 2 * np.minimum(bdtr(f, f + m, p), bdtrc(f - 1, f + m, p))  # few are not normal
-    normal = [math.erfc(abs(each) / math.sqrt(2)) for each in z]
+    normal = [math.erfc(abs(each) / math.sqrt(2)) for each in z.tolist()]
     frame = frame[["word", *SIDES]].assign(expected_female=p * (f + m), z=z)
     frame["p_holm"] = holm(np.maximum(normal, np.minimum(exact, 1)).tolist())
     shown = frame[frame["p_holm"] < ALPHA].sort_values("z", ignore_index=True, kind="stable")
