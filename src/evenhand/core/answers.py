@@ -79,7 +79,7 @@ class OfLogps(Question):
 
 def fault(logps: Sequence[float]) -> str:
     """Why these cannot be log-probabilities: they must be finite, within 1e60 and at most 0; empty where they can."""
-    return uncountable(*logps) or (ABOVE_CERTAINTY if max(logps, default=0.0) > ROUNDING else "")
+    return uncountable(*logps) or (ABOVE_CERTAINTY if len(logps) and max(logps) > ROUNDING else "")
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -142,7 +142,9 @@ class Triple:
 
     @typed
     def __post_init__(self) -> None:
-        _check_given(self, "stereotype", "anti_stereotype", "unrelated", "context")
+        for name in ("stereotype", "anti_stereotype", "unrelated", "context"):
+            if not getattr(self, name).strip():
+                raise BadInput(f"Triple '{self.id}' needs a text as {name}. Got {getattr(self, name)!r}.")
         fits = BLANK in self.context and len(self.fillers) == 3 and all(map(str.strip, self.fillers))
         if self.fillers and not fits:
             wanted = f"three words for the {BLANK} of its context"
@@ -190,7 +192,9 @@ class Choice:
 
     @typed
     def __post_init__(self) -> None:
-        _check_given(self, "context", "question")
+        for name in ("context", "question"):
+            if not getattr(self, name).strip():
+                raise BadInput(f"Choice '{self.id}' needs a text as {name}. Got {getattr(self, name)!r}.")
         if len({option.strip() for option in self.options} - {""}) < max(2, len(self.options)):
             raise BadInput(f"Choice '{self.id}' needs two or more different options. Got {self.options}.")
         for name in ("right", "stereotype", "unknown"):
@@ -200,12 +204,6 @@ class Choice:
 
     def texts(self) -> tuple[str, str]:
         return f"{self.context} {self.question}", " / ".join(self.options)
-
-
-def _check_given(item: Triple | Choice, *names: str) -> None:
-    for name in names:
-        if not getattr(item, name).strip():
-            raise BadInput(f"{type(item).__name__} '{item.id}' needs a text as {name}. Got {getattr(item, name)!r}.")
 
 
 def check_texts(*given: str) -> None:
