@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from evenhand.stats import significance
+from evenhand.stats import intervals
 from evenhand.stats.significance import (
     detectable,
     holm,
@@ -85,7 +85,7 @@ def test_sign_flips_of_many_clusters_are_as_a_normal_distribution_has_them() -> 
 def test_p_does_not_depend_on_how_many_coins_fit_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     differences, clusters = rng().normal(0.2, 1, 32), [str(i) for i in range(32)]
     whole = sign_flip_test(differences, clusters, rng())
-    monkeypatch.setattr(significance, "AT_ONCE", 7 * 32)
+    monkeypatch.setattr(intervals, "AT_ONCE", 7 * 32)
     assert sign_flip_test(differences, clusters, rng()) == whole
 
 
@@ -181,3 +181,9 @@ def test_holm_is_rs_and_statsmodels(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_difference_that_is_not_a_number_has_no_p() -> None:
     differences = np.append(np.random.default_rng(1).normal(size=80), math.nan)
     assert math.isnan(signed_rank(differences).p)
+
+
+def test_rows_without_p_do_not_count_in_holms_family() -> None:
+    found = holm([0.03, math.nan, 0.01])
+    assert found[::2] == holm([0.03, 0.01])
+    assert math.isnan(found[1])

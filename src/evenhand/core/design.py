@@ -1,7 +1,7 @@
 """How the items of a dataset belong together: what rows, intervals and verdicts follow from."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal, Self
 
 import pandas as pd
@@ -73,5 +73,4 @@ class Design:
     @classmethod
     def of(cls, source: Any) -> Self:
         """The design of a dataset, or of the record of a task."""
-        names = ("by", "within", "cluster", "crossed", "partners", "kinds")
-        return cls(*(getattr(source, name) for name in names))
+        return cls(*(getattr(source, field.name) for field in fields(cls)))

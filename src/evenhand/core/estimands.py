@@ -22,7 +22,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenhand.core.contrasts import Partners
 from evenhand.core.design import Design, Estimand, Kinds
 from evenhand.core.foreign import foreign
 from evenhand.core.items import Groups
@@ -126,7 +125,8 @@ def rows(scores: pd.DataFrame, design: Design, how: Any, after: pd.DataFrame | N
     kinds, partners, favours = design.kinds, design.partners, Traits.of(how).favours
     if favours == "none" or (kinds is None and partners is None) or (not partners and favours in ("item", "other")):
         return
-    if kinds is not None and not {kinds.group, *(of[0] for of in (kinds.turned, kinds.only) if of)} <= set(scores):
+    made_of = {kinds.group, *(of[0] for of in (kinds.turned, kinds.only) if of)} if kinds else set()
+    if not made_of <= set(scores):
         return  # scores of an older version, without the group
     scale = _scale(design, how)
     items = _signed(scores, design, how)
@@ -137,8 +137,9 @@ def rows(scores: pd.DataFrame, design: Design, how: Any, after: pd.DataFrame | N
     if kinds is not None and kinds.genders:
         group, wanted = kinds.only or ("", "")
         counted = items[items[group] == wanted] if group else items
-        yield from _both(counted, scale, kinds)
-        category = next((name for name in design.by if name in items and name not in _named(kinds, partners)), "")
+        yield from _both(counted, scale, kinds, {})
+        apart = made_of | {kinds.each, "gender"} | ({partners.group, *partners.differ} if partners else set())
+        category = next((name for name in design.by if name in items and name not in apart), "")
         control = items[items[group] != wanted].groupby(group) if group else ()
         for name, parts in ((category, counted.groupby(category) if category else ()), (group, control)):
             for of, part in parts:
@@ -193,31 +194,22 @@ def estimate(row: ItemRow, seed: int, priors: Mapping[str, float]) -> Value:
     prior = math.nan
     if priors and row.contrast:
         prior = float((items["id_female"].map(priors) - items["id_male"].map(priors)).mean())
+    if row.scale.ratio and row.estimand:
+        value, *ends = (math.exp(row.scale.factor(row.estimand) * x) for x in (found.value, found.low, found.high))
+        found = replace(found, value=value, low=min(ends), high=max(ends))
     told = asdict(found) | {"unscored": unscored, "narrow_low": narrow[0], "narrow_high": narrow[1], "prior": prior}
-    return on_scale(Value(**told | called), row.scale)
+    return Value(**told | called)
 
 
-def on_scale(value: Value, scale: Scale) -> Value:
-    """The value on the scale of its measure: ratios as ratios."""
-    if not scale.ratio or not value.estimand:
-        return value
-    factor = scale.factor(value.estimand)
-    ends = {name: math.exp(factor * getattr(value, name)) for name in ("value", "low", "high")}
-    low, high = sorted((ends["low"], ends["high"]))
-    return replace(value, value=ends["value"], low=low, high=high)
-
-
-def _both(
-    items: pd.DataFrame, scale: Scale, kinds: Kinds, groups: Mapping[str, str] | None = None
-) -> Iterator[ItemRow]:
+def _both(items: pd.DataFrame, scale: Scale, kinds: Kinds, groups: Groups) -> Iterator[ItemRow]:
     """Stereotype and default of these items; the default of all of them where that is the headline."""
     of_kind = items[items["k"] != ""]
     if kinds.headline == "default":
-        yield ItemRow(items.assign(k=""), scale, "default", groups or {})
+        yield ItemRow(items.assign(k=""), scale, "default", groups)
     if kinds.female and kinds.male:
-        yield ItemRow(of_kind, scale, "stereotype", groups or {})
+        yield ItemRow(of_kind, scale, "stereotype", groups)
         if kinds.headline != "default":
-            yield ItemRow(of_kind, scale, "default", groups or {})
+            yield ItemRow(of_kind, scale, "default", groups)
 
 
 def _signed(scores: pd.DataFrame, design: Design, how: Any) -> pd.DataFrame:
@@ -228,12 +220,11 @@ def _signed(scores: pd.DataFrame, design: Design, how: Any) -> pd.DataFrame:
             scores = scores[counts(scores)]
     if design.partners is not None:
         found = design.partners.pairs(scores)
-        found = found.assign(d=found["difference"] * (-1.0 if favours == "other" else 1.0))
-        found = found.assign(id=found[f"id_{design.partners.one}"])
+        d = found["difference"] * (-1.0 if favours == "other" else 1.0)
+        found = found.assign(d=d, id=found[f"id_{design.partners.one}"])
     else:
         found = scores.assign(d=scores["score"] - (0.0 if Traits.of(how).unit == "ratio" else how.neutral))
-    kind = kinds.of(found) if kinds else ""
-    found = found.assign(k=kind)
+    found = found.assign(k=kinds.of(found) if kinds else "")
     if favours == "men":
         return found.assign(d=-found["d"])
     if favours == "stereotype" and kinds and kinds.genders and design.partners is None:
@@ -246,9 +237,3 @@ def _scale(design: Design, how: Any) -> Scale:
     apart = design.partners is not None or ratio
     neutral, unit = (0.0, False) if apart else (how.neutral, Traits.of(how).bounds == (0.0, 1.0))
     return Scale(design.cluster, design.crossed, kinds.samples, kinds.each, neutral, unit, ratio, kinds.genders)
-
-
-def _named(kinds: Kinds, partners: Partners | None) -> Sequence[str]:
-    """Groups that are no categories: what makes the kinds, the person's gender, what partners differ in."""
-    apart = [kinds.group, kinds.each, "gender", *(of[0] for of in (kinds.turned, kinds.only) if of)]
-    return [*apart, *((partners.group, *partners.differ) if partners else ())]

@@ -144,9 +144,10 @@ class Share(Mean):
     def interval_and_test(self, sample: Sample) -> IntervalAndTest:
         """Wilson's interval where items are not clustered, or all clusters agree; else that of a mean."""
         values, clusters, neutral = sample.values, sample.clusters, sample.neutral
-        if sample.clustered and not _all_or_none(values, clusters):
+        n, agree = len(set(clusters)), float(np.ptp(values)) == 0 and values[0] in (0.0, 1.0)
+        if sample.clustered and not (n > 1 and agree):
             return super().interval_and_test(sample)
-        low, high = proportion_interval(float(values.mean()) * (n := len(set(clusters))), n)
+        low, high = proportion_interval(float(values.mean()) * n, n)
         p = math.nan if math.isnan(neutral) else sign_flip_test(values - neutral, clusters, sample.rng)
         return IntervalAndTest(low, high, p)
 
@@ -287,11 +288,6 @@ def _value(groups: Groups, scores: Sequence[Score], how: _How) -> Value:
         return Value(math.nan, math.nan, math.nan, *counts, note, groups=groups)
     note, g = summary.why_none if math.isnan(value) else "", fewest(clusters, crossed)
     return Value(value, low, high, *counts, note, p=found.p, clusters=g, freedom=found.freedom, groups=groups)
-
-
-def _all_or_none(values: Floats, clusters: Sequence[str]) -> bool:
-    """Whether several clusters agree on 0 or 1, so that there is no spread to resample."""
-    return len(set(clusters)) > 1 and float(np.ptp(values)) == 0 and values[0] in (0.0, 1.0)
 
 
 def _of_runs(runs: Sequence[Sequence[Score]], clusters: Sequence[str]) -> list[str]:

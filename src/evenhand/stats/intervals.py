@@ -1,7 +1,7 @@
 """Intervals that know about clusters. Every random one takes a generator."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,8 @@ Indices = NDArray[np.intp]
 DRAWS = 10_000
 FEW, MANY = 8, 2_000
 """With 8 to 2,000 clusters a bootstrap is worth its time."""
+AT_ONCE = 2**22
+"""Numbers in memory: a hundred thousand clusters would take gigabytes for all draws together."""
 
 
 def quantile(q: float, freedom: float) -> float:
@@ -44,11 +46,16 @@ def clustered_interval(
         drawn = rng.integers(g, size=(DRAWS, g))
         n = g * sizes[0] if (sizes == sizes[0]).all() else sizes[drawn].sum(axis=1)
         return percentiles(sums[drawn].sum(axis=1) / n, g, level)
-    without = (sums.sum() - sums) / (sizes.sum() - sizes)
+    return jackknife(float(sums.sum() / sizes.sum()), (sums.sum() - sums) / (sizes.sum() - sizes), level)
+
+
+def jackknife(value: float, without: Floats, level: float = 0.95) -> tuple[float, float]:
+    """The interval of a value from those that leave out one cluster each: see `clustered_interval`."""
+    g = len(without)
     error = math.sqrt((g - 1) / g * float(((without - without.mean()) ** 2).sum()))
     if g < FEW and error == 0:  # a few that agree do not prove that all would
         return math.nan, math.nan
-    value, reach = float(sums.sum() / sizes.sum()), quantile((1 + level) / 2, g - 1) * error
+    reach = quantile((1 + level) / 2, g - 1) * error
     return value - reach, value + reach
 
 
@@ -80,6 +87,12 @@ def numbered(clusters: Sequence[str]) -> tuple[int, Indices]:
     """How many clusters there are, and the number of each item's cluster."""
     names, index = np.unique(np.asarray(clusters, dtype=str), return_inverse=True)
     return len(names), index
+
+
+def in_chunks(n: int, wide: int) -> Iterator[range]:
+    """The numbers from 0 to n in ranges, so that a row of `wide` numbers for each fits into memory."""
+    at_once = max(1, AT_ONCE // wide)
+    return (range(start, min(start + at_once, n)) for start in range(0, n, at_once))
 
 
 def percentiles(draws: Floats, g: int, level: float) -> tuple[float, float]:

@@ -2,17 +2,15 @@
 
 import math
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from evenhand.stats.intervals import DRAWS, FEW, MANY, Floats, Indices, numbered, percentiles, quantile
+from evenhand.stats.intervals import DRAWS, FEW, MANY, Floats, Indices, in_chunks, jackknife, numbered, percentiles
 
 CALLS = 1_000
 """Draws for a summary that must be called for each of them."""
-AT_ONCE = 2**22
-"""Numbers in memory."""
 
 
 def generator(seed: int, groups: Mapping[str, str]) -> np.random.Generator:
@@ -32,21 +30,17 @@ class Resampled:
     def value(self) -> float:
         return float(self.values(np.ones((1, self.clusters)))[0])
 
-    def interval(self, rng: np.random.Generator, level: float = 0.95) -> tuple[float, float]:
+    def interval(self, rng: np.random.Generator) -> tuple[float, float]:
         """The interval whose units are clusters, by the method of `intervals.clustered_interval`."""
         g = self.clusters
         if g < 2:
             return math.nan, math.nan
         if FEW <= g <= MANY:
-            drawn = [self.values(_counts(rng.integers(g, size=(rows, g)))) for rows in _chunks(self.draws, g)]
-            found = np.concatenate(drawn)
-            return (math.nan, math.nan) if np.isnan(found).all() else percentiles(found, g, level)
-        without = np.concatenate([self.values(rows) for rows in _leaving_one_out(g)])
-        error = math.sqrt((g - 1) / g * float(((without - without.mean()) ** 2).sum()))
-        if g < FEW and error == 0:  # a few that agree do not prove that all would
-            return math.nan, math.nan
-        reach = quantile((1 + level) / 2, g - 1) * error
-        return self.value - reach, self.value + reach
+            some = in_chunks(self.draws, g)
+            found = np.concatenate([self.values(_counts(rng.integers(g, size=(len(rows), g)))) for rows in some])
+            return (math.nan, math.nan) if np.isnan(found).all() else percentiles(found, g, 0.95)
+        without = [self.values(1 - np.eye(len(rows), g, rows.start)) for rows in in_chunks(g, g)]
+        return jackknife(self.value, np.concatenate(without))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +77,8 @@ class Paired:
         if math.isnan(whole):
             return math.nan
         hits, known = 1, 1
-        for rows in _chunks(self.both.draws, g):
-            swapped = rng.integers(2, size=(rows, g)).astype(np.float64)
+        for rows in in_chunks(self.both.draws, g):
+            swapped = rng.integers(2, size=(len(rows), g)).astype(np.float64)
             found = self._two(swapped, 1 - swapped) - self._two(1 - swapped, swapped)
             known += int(np.count_nonzero(~np.isnan(found)))
             hits += int(np.count_nonzero(np.abs(found) >= abs(whole) * (1 - 1e-12)))
@@ -122,19 +116,3 @@ def _counts(drawn: Indices) -> Floats:
     rows, g = drawn.shape
     flat = (drawn + np.arange(rows)[:, np.newaxis] * g).ravel()
     return np.bincount(flat, minlength=rows * g).reshape(rows, g).astype(np.float64)
-
-
-def _leaving_one_out(g: int) -> Iterator[Floats]:
-    start = 0
-    for rows in _chunks(g, g):
-        counts = np.ones((rows, g))
-        counts[np.arange(rows), start + np.arange(rows)] = 0
-        start += rows
-        yield counts
-
-
-def _chunks(draws: int, g: int) -> Iterator[int]:
-    """Numbers of rows that fit into memory and add up to `draws`."""
-    at_once = max(1, AT_ONCE // g)
-    for start in range(0, draws, at_once):
-        yield min(at_once, draws - start)

@@ -9,12 +9,10 @@ import numpy as np
 from scipy import special
 
 from evenhand.stats.correlation import ranks
-from evenhand.stats.intervals import Floats, numbered, quantile, tail
+from evenhand.stats.intervals import Floats, in_chunks, numbered, quantile, tail
 
 MOST_COINS = 2**28
 """Coins to toss for one test: with very many clusters fewer draws do."""
-AT_ONCE = 2**22
-"""Coins in memory: a hundred thousand clusters would take gigabytes for all draws together."""
 HUGE = 1_000
 """A t beyond which only its denominator matters; SciPy's search for the noncentrality does not end beyond 1e6."""
 EXACT = 50
@@ -102,10 +100,8 @@ def _tossed(draws: int, sums: Floats, rng: np.random.Generator) -> Iterator[Floa
     """Sums over the clusters whose fair coin shows heads, in chunks that fit into memory; eight coins are one byte."""
     wide = -(-len(sums) // 8)
     eight = np.pad(sums, (0, 8 * wide - len(sums))).reshape(wide, 8)[:, ::-1] @ _all_signs(8).T
-    at_once = max(1, AT_ONCE // len(sums))
-    for start in range(0, draws, at_once):
-        rows = min(at_once, draws - start)
-        coins = np.frombuffer(rng.bytes(rows * wide), dtype=np.uint8).reshape(rows, wide)
+    for rows in in_chunks(draws, len(sums)):
+        coins = np.frombuffer(rng.bytes(len(rows) * wide), dtype=np.uint8).reshape(-1, wide)
         yield sum(table[column] for table, column in zip(eight, coins.T, strict=True))
 
 
@@ -160,9 +156,11 @@ def interval_test(value: float, low: float, high: float, freedom: float) -> floa
 def holm(ps: Sequence[float]) -> list[float]:
     """Holm's (1979) adjustment of several p-values: the k-th smallest of n times n - k + 1, none below the one before.
 
-    As by statsmodels, to the last bit; that one also collects garbage, which took most of the time of a comparison.
+    NaN stays NaN, and does not count. As by statsmodels, to the last bit; that one also collects garbage, which took
+    most of the time of a comparison.
     """
-    order = np.argsort(ps)
-    found = np.empty(len(order))
-    found[order] = np.minimum(np.maximum.accumulate(np.sort(ps) * np.arange(len(order), 0, -1)), 1)
+    given = np.asarray(ps, dtype=np.float64)
+    known = np.argsort(given)[: np.count_nonzero(~np.isnan(given))]
+    found = np.full(len(given), np.nan)
+    found[known] = np.minimum(np.maximum.accumulate(given[known] * np.arange(len(known), 0, -1)), 1)
     return [float(p) for p in found]

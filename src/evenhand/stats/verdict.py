@@ -71,20 +71,14 @@ def enough(rows: int) -> int:
 
 def adjust(family: Sequence[AnyEstimate], *, crossed: bool = False) -> list[AnyEstimate]:
     """The estimates of one family with p adjusted, what they could have detected, and how many clusters they need."""
-    rows = sum(not math.isnan(found.p) for found in family)
-    needed = FEWEST_CROSSED if crossed else enough(rows or 1)
-    adjusted = iter(holm([found.p for found in family if not math.isnan(found.p)]))
-    return [
-        replace(
-            found,
-            p_holm=math.nan if math.isnan(found.p) else next(adjusted),
-            needed=needed,
-            detectable=detectable(found.low, found.high, found.freedom, found.clusters, rows=rows or 1),
-        )
-        if found.known
-        else found
-        for found in family
-    ]
+    rows = max(1, sum(not math.isnan(found.p) for found in family))
+    needed = FEWEST_CROSSED if crossed else enough(rows)
+    adjusted = list(family)
+    for place, p in enumerate(holm([found.p for found in family])):
+        if (found := family[place]).known:
+            least = detectable(found.low, found.high, found.freedom, found.clusters, rows=rows)
+            adjusted[place] = replace(found, p_holm=p, needed=needed, detectable=least)
+    return adjusted
 
 
 MARKS = {"negligible": "◔", "small": "◑", "clear": "◕", "large": "●"}
