@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from types import SimpleNamespace
 from typing import Any, Literal
 
@@ -103,12 +104,9 @@ def texts(question: Question) -> list[str]:
 
 def requests(question: Question, ability: Ability, model: str) -> list[Request]:
     """What is sent for a question that can be asked; its answer is made of the replies, in this order."""
-    plain = not (isinstance(question, Choose) and question.chat)
-    if plain and ability.whole:
+    if not isinstance(question, Choose) or (ability.whole and not question.chat):
         return [whole(text, ability, model) for text in texts(question)]
-    assert isinstance(question, Choose)
-    top = ability.next if plain else ability.chat_next
-    if top:
+    if top := ability.chat_next if question.chat else ability.next:
         return [following(question, ability, model, top)]
     return [following(question, ability, model, 0, seed) for seed in range(ability.samples)]
 
@@ -138,14 +136,12 @@ def answer(question: Question, ability: Ability, found: Sequence[Reply]) -> Answ
                 raise Unanswerable(TOO_LONG)
             if isinstance(reply, Refused):
                 raise ModelError(f"The server refuses a question ({reply.status}): '{reply.says}'.")
-        plain = not (isinstance(question, Choose) and question.chat)
-        if plain and ability.whole:
+        if not isinstance(question, Choose) or (ability.whole and not question.chat):
             return _of_texts(question, ability, found)
-        assert isinstance(question, Choose)
         for reply in found:
             if 0 < replies.prompt_tokens(reply) < ability.density * len(question.text) / 2:
                 raise Unanswerable(CUT)
-        if ability.next if plain else ability.chat_next:
+        if ability.chat_next if question.chat else ability.next:
             return Answer(tuple(_letters(question, replies.generated(found[0]))))
         return Answer(tuple(_shares(question, [replies.text(reply) for reply in found])))
     except Unanswerable as reason:
@@ -154,13 +150,12 @@ def answer(question: Question, ability: Ability, found: Sequence[Reply]) -> Answ
 
 def _of_texts(question: Question, ability: Ability, found: Sequence[Reply]) -> Answer:
     tokenized = [tokens_of(reply, text, ability) for reply, text in zip(found, texts(question), strict=True)]
-    if isinstance(question, Likelihood):
-        text, logps = tokenized[0]
-        return Answer(tuple(_numbers(logps, text.outside(question.skip))))
     if isinstance(question, Choose):
         inside = [_numbers(logps, text.inside(Span(len(question.text), len(text.text)))) for text, logps in tokenized]
         return Answer(question.compared(inside))
-    assert isinstance(question, Fill)
+    if not isinstance(question, Fill):
+        text, logps = tokenized[0]
+        return Answer(tuple(_numbers(logps, text.outside(question.skip if isinstance(question, Likelihood) else ()))))
     firsts = {text.text[slice(*text.encoding.offsets[0])] for text, _ in tokenized}
     same = 1 if len(firsts) == 1 else 0  # equally likely in all
     values = [tuple(_numbers(logps, range(same, len(logps)))) for _, logps in tokenized]
@@ -172,16 +167,11 @@ def tokens_of(reply: Reply, text: str, ability: Ability) -> tuple[TokenizedText,
     found = replies.of_prompt(reply) if ability.whole == "prompt_logprobs" else replies.generated(reply)
     skip, space = aligned([token.text for token in found], text)
     check_numbers([token.logp for token in found[skip:]])
-    places: list[tuple[int, int]] = []
-    at = -space
-    for token in found[skip:]:
-        if at >= len(text):
-            break
-        places.append((max(0, at), at + len(token.text)))
-        at += len(token.text)
-    if at != len(text):
+    ends = list(accumulate((len(token.text) for token in found[skip:]), initial=-space))
+    if len(text) not in ends:
         raise Unanswerable(NOT_BACK)
-    count = len(places)
+    count = ends.index(len(text))
+    places = [(max(0, start), end) for start, end in pairwise(ends[: count + 1])]
     logps = [token.logp for token in found[skip : skip + count]]
     return TokenizedText(text, tuple(range(count)), [0] * count, SimpleNamespace(offsets=places)), logps
 

@@ -81,34 +81,29 @@ class Client:
 
     def all(self, requests: Sequence[Request]) -> Iterator[tuple[int, Reply]]:
         """The reply to each request, with its number, as they come."""
-        replies: queue.SimpleQueue[tuple[int, Reply | BaseException]] = queue.SimpleQueue()
-        stop: list[Any] = []
+        replies: queue.SimpleQueue[tuple[int, Reply | Exception]] = queue.SimpleQueue()
+        loop = asyncio.new_event_loop()  # its own: in a notebook the caller's thread has one that is running
+        work = loop.create_task(self._work(requests, replies))
 
-        def work() -> None:
-            with suppress(asyncio.CancelledError):
-                asyncio.run(self._work(requests, replies, stop))
+        def run() -> None:
+            with asyncio.Runner(loop_factory=lambda: loop) as runner:
+                runner.run(asyncio.wait([work]))
 
-        # A loop of its own: in a notebook the caller's thread has one that is running.
-        thread = threading.Thread(target=work, name="evenhand-client", daemon=True)
+        thread = threading.Thread(target=run, name="evenhand-client", daemon=True)
         thread.start()
         try:
             for _ in requests:
-                number, found = replies.get()
-                if isinstance(found, BaseException):
-                    raise found
+                number, reply = replies.get()
+                if isinstance(reply, Exception):
+                    raise reply
                 self.sent += 1
-                yield number, found
-            stop.clear()
+                yield number, reply
         finally:
-            for cancel in stop:  # whoever asked has stopped, or a request has failed
-                with suppress(RuntimeError):  # the loop has ended by itself
-                    cancel()
+            with suppress(RuntimeError):  # the loop has ended by itself
+                loop.call_soon_threadsafe(work.cancel)  # whoever asked has stopped, or a request has failed
             thread.join()
 
-    async def _work(self, requests: Sequence[Request], replies: Any, stop: list[Any]) -> None:
-        loop, task = asyncio.get_running_loop(), asyncio.current_task()
-        assert task is not None
-        stop.append(lambda: loop.call_soon_threadsafe(task.cancel))
+    async def _work(self, requests: Sequence[Request], replies: Any) -> None:
         rest = iter(enumerate(requests))
 
         async def worker() -> None:

@@ -101,14 +101,12 @@ class Connection:
 
     async def send(self, path: str, body: str) -> Response:
         """The response to a POST of the body, or a GET without one; httpcore's error or TimeoutError if none comes."""
-        if isinstance(self._open, httpcore.AsyncHTTPConnection) and (
-            self._open.is_closed() or self._open.has_expired()
-        ):
+        was = self._open
+        if isinstance(was, httpcore.AsyncHTTPConnection) and (was.is_closed() or was.has_expired()):
             await self.close()
-        if self._open is None and self.proxy:
-            self._open = httpcore.AsyncHTTPProxy(self.proxy, max_connections=1)
-        elif self._open is None:
-            self._open = httpcore.AsyncHTTPConnection(self._origin)
+        if self._open is None:
+            proxy, origin = self.proxy, self._origin
+            self._open = httpcore.AsyncHTTPProxy(proxy) if proxy else httpcore.AsyncHTTPConnection(origin)
         method, content = ("POST", body.encode()) if body else ("GET", b"")
         headers = [*self._headers, ("Content-Length", str(len(content)))]
         try:

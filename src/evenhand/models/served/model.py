@@ -113,9 +113,8 @@ class ServedModel:
                 yield number, Answer.none(str(reason))
         waiting: dict[Request, list[int]] = {}
         for number, wanted in needs.items():
-            for request in wanted:
+            for request in dict.fromkeys(wanted):
                 waiting.setdefault(request, []).append(number)
-        left = {number: len(set(wanted)) for number, wanted in needs.items()}
         found: dict[Request, Reply] = {}
         distinct = list(waiting)
         log.info(f"{len(questions):,} questions, {len(distinct):,} requests to {self.client.address.base_url}.")
@@ -123,9 +122,8 @@ class ServedModel:
             for request, reply in self._replies(distinct):
                 bar.update()
                 found[request] = reply
-                for number in dict.fromkeys(waiting[request]):
-                    left[number] -= 1
-                    if not left[number]:
+                for number in waiting[request]:
+                    if all(needed in found for needed in needs[number]):
                         asked = self._asked(questions[number])
                         answer = asking.answer(asked, self.ability, [found[r] for r in needs[number]])
                         self.unclear += answer.note == UNCLEAR

@@ -24,27 +24,18 @@ class Token:
 
 def generated(reply: Reply) -> list[Token]:
     """The tokens that a reply reports with log-probabilities; none where it has no log-probabilities."""
-    found = _choice(reply).get("logprobs")
-    if not isinstance(found, dict):
-        return []
+    found = _object(_choice(reply).get("logprobs"))
     try:
-        if isinstance(found.get("content"), list):
-            return [
-                Token(
-                    str(token["token"]),
-                    float(token["logprob"]),
-                    tuple((str(top["token"]), float(top["logprob"])) for top in token.get("top_logprobs") or ()),
-                )
-                for token in found["content"]
-            ]
-        texts = found.get("tokens") or []
-        logps = found.get("token_logprobs") or []
-        tops = found.get("top_logprobs") or [None] * len(texts)
+        if isinstance(content := found.get("content"), list):
+            rows = [(token["token"], float(token["logprob"]), token.get("top_logprobs") or ()) for token in content]
+            rows = [(text, logp, [(top["token"], top["logprob"]) for top in tops]) for text, logp, tops in rows]
+        else:
+            texts, logps = found.get("tokens") or [], found.get("token_logprobs") or []
+            tops = [(top or {}).items() for top in found.get("top_logprobs") or [None] * len(texts)]
+            rows = list(zip(texts, logps, tops, strict=True))
         return [
-            Token(
-                str(text), None if logp is None else float(logp), tuple((t, float(p)) for t, p in (top or {}).items())
-            )
-            for text, logp, top in zip(texts, logps, tops, strict=True)
+            Token(str(text), None if logp is None else float(logp), tuple((str(t), float(p)) for t, p in tops))
+            for text, logp, tops in rows
         ]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise _strange(found, error) from error
@@ -58,16 +49,13 @@ def likeliest(reply: Reply) -> tuple[tuple[str, float], ...]:
 
 def offsets(reply: Reply) -> list[int]:
     """Where each token starts, as the server says; empty where it does not say."""
-    logprobs = _choice(reply).get("logprobs")
-    found = logprobs.get("text_offset") if isinstance(logprobs, dict) else None
+    found = _object(_choice(reply).get("logprobs")).get("text_offset")
     return found if isinstance(found, list) and all(isinstance(place, int) for place in found) else []
 
 
 def of_prompt(reply: Reply) -> list[Token]:
     """The prompt's tokens by vLLM's `prompt_logprobs`; none where there are none."""
-    found = _choice(reply).get("prompt_logprobs") or (
-        reply.get("prompt_logprobs") if isinstance(reply, Mapping) else None
-    )
+    found = _choice(reply).get("prompt_logprobs") or _object(reply).get("prompt_logprobs")
     if not isinstance(found, list):
         return []
     try:
@@ -87,22 +75,27 @@ def text(reply: Reply) -> str:
 
 def model(reply: Reply) -> str:
     """The name of the model that answered; empty where the server does not say."""
-    return str(reply.get("model") or "") if isinstance(reply, Mapping) else ""
+    return str(_object(reply).get("model") or "")
 
 
 def names(reply: Reply) -> list[str]:
     """The models that a server lists, and their other names; none where the reply is not such a list."""
-    data = None if isinstance(reply, Refused) else reply.get("data")
-    listed = [one for one in data if isinstance(one, dict)] if isinstance(data, list) else []
-    more = [one["aliases"] for one in listed if isinstance(one.get("aliases"), list)]
-    return [str(one.get("id")) for one in listed] + [str(name) for names in more for name in names]
+    listed = [one for one in _list(_object(reply).get("data")) if isinstance(one, dict)]
+    return [str(one.get("id")) for one in listed] + [str(name) for one in listed for name in _list(one.get("aliases"))]
 
 
 def prompt_tokens(reply: Reply) -> int:
     """The number of the prompt's tokens; 0 where the server does not say."""
-    usage = reply.get("usage") if isinstance(reply, Mapping) else None
-    found = usage.get("prompt_tokens") if isinstance(usage, dict) else None
+    found = _object(_object(reply).get("usage")).get("prompt_tokens")
     return found if isinstance(found, int) else 0
+
+
+def _object(found: object) -> Mapping[str, Any]:
+    return found if isinstance(found, Mapping) else {}
+
+
+def _list(found: object) -> list[Any]:
+    return found if isinstance(found, list) else []
 
 
 def _choice(reply: Reply) -> Mapping[str, Any]:
