@@ -6,17 +6,20 @@ import socket
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from evenhand import BadInput
+from evenhand import BadInput, Table
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
+from evenhand.core.model import about
 from evenhand.distributed import cluster
 from evenhand.distributed.cluster import check_engine, connected
 from evenhand.distributed.remote_model import Stopped, WorkerPool
 from evenhand.errors import ClusterError, UnknownName
+from evenhand.models.source import ModelSource
 from helpers.packages import without
 
 needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")
@@ -95,3 +98,12 @@ def test_everybody_stops_together() -> None:
     pool.stopped.set()
     with pytest.raises(Stopped, match="kept"):
         pool.check()
+
+
+def test_answers_of_workers_in_half_precision_are_compared_with_a_model_that_is_loaded_here() -> None:
+    there = Table({})
+    source = replace(ModelSource.of("mini-en", {"dtype": "bfloat16"}), given=there)
+    assert source.load() is there
+    assert source.exact is not None
+    assert about(source.exact())["dtype"] == "float32"
+    assert ModelSource.of(there).exact is None

@@ -4,6 +4,7 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -94,7 +95,7 @@ def _side_by_side(
             if source.given is not None:  # of a plugin, which is here already
                 return audit(source, name)
             with remote_model(source.place, ours, **source.loading) as there:
-                return audit(ModelSource.of(there), name)
+                return audit(replace(source, given=there), name)
 
         with ThreadPoolExecutor(min(len(sources), ours.size)) as pool:
             runs = [pool.submit(one, name, source) for name, source in sources.items()]

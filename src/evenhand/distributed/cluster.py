@@ -50,18 +50,16 @@ def connected(address: str | None = None, cpus: int | None = None) -> Iterator[N
     if ray.is_initialized():
         yield
         return
-    options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR, "address": address or "local"}
     if address is None:
-        options |= {"address": "local", "include_dashboard": False, "num_cpus": cpus, "object_store_memory": STORE}
-    else:
-        if address != "auto":
-            knock(address)
-        options["address"] = address
+        options |= {"include_dashboard": False, "num_cpus": cpus, "object_store_memory": STORE}
+    elif address != "auto":
+        knock(address)
     log.info("Starting Ray on this machine." if address is None else f"Joining the Ray cluster at {address}.")
     try:
         ray.init(**options)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
-        raise _not_there(address or "this machine", _last(str(error))) from error
+        raise _not_there(address or "this machine", str(error)) from error
     try:
         yield
     finally:
@@ -76,26 +74,22 @@ def knock(address: str) -> None:
             "`address` must be HOST:PORT, as `ray start --head` prints it, or 'auto' for the cluster on this machine. "
             f"Got '{address}'."
         )
-    try:
-        socket.create_connection((host, int(port)), KNOCKING).close()
-    except (OSError, OverflowError) as error:
-        raise _not_there(address, getattr(error, "strerror", None) or str(error)) from error
     command = [sys.executable, "-m", "ray.scripts.scripts", "health-check", "--address", address]
     try:
+        socket.create_connection((host, int(port)), KNOCKING).close()
         subprocess.run(command, capture_output=True, text=True, check=True, timeout=ANSWERING)
+    except (OSError, OverflowError) as error:
+        raise _not_there(address, getattr(error, "strerror", None) or str(error)) from error
     except subprocess.TimeoutExpired as error:
         raise _not_there(address, f"something listens there, but did not answer in {ANSWERING:.0f} s") from error
     except subprocess.CalledProcessError as error:
-        raise _not_there(address, _last(error.stderr)) from error
+        raise _not_there(address, error.stderr) from error
 
 
-def _not_there(address: str, why: str) -> ClusterError:
+def _not_there(address: str, said: str) -> ClusterError:
+    why = (said.strip().splitlines() or ["no reason given"])[-1].rstrip(".")
     return ClusterError(
-        f"There is no Ray cluster to work on at {address}: {why.rstrip('.')}. Start one with `ray start --head`, on "
+        f"There is no Ray cluster to work on at {address}: {why}. Start one with `ray start --head`, on "
         "more machines `ray start --address HOST:PORT`, and run this on one of them; or leave `address` out, to use "
         "only this machine."
     )
-
-
-def _last(text: str) -> str:
-    return (text.strip().splitlines() or ["no reason given"])[-1]

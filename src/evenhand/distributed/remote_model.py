@@ -21,8 +21,6 @@ from typing import Any, Self, cast
 import ray
 from ray.exceptions import RayError
 
-from evenhand import models
-from evenhand.core.model import Model
 from evenhand.core.questions import Answer, Question, Span
 from evenhand.distributed import worker
 from evenhand.errors import ClusterError, EvenhandError
@@ -86,7 +84,6 @@ class RemoteModel:
     load: Callable[[], Planned]
     pool: WorkerPool
     name: str
-    exact: Callable[[], Model] | None = None
     overflowed: int = 0
     _workers: dict[Any, str] = field(default_factory=dict)
     """By worker, the address of its machine; empty until it has started."""
@@ -235,8 +232,7 @@ def remote_model(found: Found, pool: WorkerPool, **loading: Any) -> RemoteModel:
     source = found.name if found.on_hub or path.parent == BUNDLED else str(path)
     device = loading.get("device") or ("cuda" if "num_gpus" in pool.needs else "cpu")
     load = partial(worker.load_model, source, worker.threads(), {**loading, "device": device})
-    exact = partial(models.load, source, **{**loading, "dtype": "float32"})
-    return RemoteModel(load, pool, name=found.name, exact=exact)
+    return RemoteModel(load, pool, found.name)
 
 
 def worker_pool(workers: int | None, device: str | None, n: int = 1) -> WorkerPool:

@@ -106,9 +106,6 @@ def apart(one: Answer, other: Answer) -> float:
 class Elsewhere(Planned, Protocol):
     """A model that runs in another process."""
 
-    exact: Callable[[], Model] | None
-    """Loads the same model in this process, in float32, for comparing half precision with it."""
-
     def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """The result of `function(model, *arguments)`, called in the model's process."""
 

@@ -8,14 +8,13 @@ from typing import Any
 
 from evenhand import models
 from evenhand.core.model import Model, check_model, kind_of
-from evenhand.models.base import Elsewhere
 from evenhand.models.engines import ENGINES
 from evenhand.models.loading.names import Found, find, kind
 
 
 @dataclass(frozen=True)
 class ModelSource:
-    """A model that is loaded from a `place`, or `given` as an object."""
+    """A model that is loaded from a `place`, or `given` as an object; or both, if workers have loaded it from there."""
 
     place: Found
     kind: str
@@ -49,16 +48,14 @@ class ModelSource:
         return self.place.name
 
     def load(self) -> Model:
-        return self.given if self.given is not None else models.load(self._name, **self.loading)
+        return self.given if self.given is not None else self._load_here()
+
+    def _load_here(self, **other: Any) -> Model:
+        resolved: Any = self.place  # in place of a name, which need not be resolved again
+        model: Model = models.load(resolved, **{**self.loading, **other})
+        return model
 
     @property
     def exact(self) -> Callable[[], Model] | None:
         """Loads the same model in float32, to compare answers in half precision with; None where nobody can."""
-        if self.given is not None:
-            return self.given.exact if isinstance(self.given, Elsewhere) else None
-        return None if self.place.engine else partial(models.load, self._name, **{**self.loading, "dtype": "float32"})
-
-    @property
-    def _name(self) -> Any:
-        """What `models.load` takes for a name, so that it need not be resolved again."""
-        return self.place
+        return None if self.place.engine or not self.place.source else partial(self._load_here, dtype="float32")

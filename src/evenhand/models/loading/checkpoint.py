@@ -3,7 +3,7 @@
 import hashlib
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from threading import RLock
@@ -15,9 +15,9 @@ from transformers import AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
 from evenhand.core.extras import need
-from evenhand.errors import BadInput, EvenhandError, ModelError, ModelNotFound, UnfitModel
+from evenhand.errors import BadInput, EvenhandError, ModelError, ModelNotFound, UnfitModel, UnknownName
 from evenhand.models.loading.files import check_files
-from evenhand.models.loading.names import Found, out_of_reach
+from evenhand.models.loading.names import Found, named
 from evenhand.models.networks.casting import computes, imitate
 from evenhand.models.networks.japanese import as_fast
 from evenhand.models.planning.plan import Limit
@@ -150,7 +150,13 @@ def reading(found: Found, revision: str | None, trust: bool) -> Iterator[dict[st
         raise
     except Exception as error:  # the loaders raise whatever the reader of a broken file raised
         if found.on_hub and options["local_files_only"] and isinstance(error, OSError):
-            raise out_of_reach(found, "the Hub cannot be reached") from error
+            near = str(UnknownName("model", found.name, named())).partition(". ")[2]
+            at = f" --revision {found.revision}" if found.revision else ""
+            raise ModelNotFound(
+                f"Model '{found.name}' is not bundled, not a folder, and not in the local Hub cache, and the Hub "
+                "cannot be reached. Check the spelling; or download it where there is a network (hf download "
+                f"{found.source}{at}) and set HF_HOME to that cache; or give a folder that holds it. {near}"
+            ) from error
         if found.on_hub and isinstance(error, OSError):
             raise ModelNotFound(f"Model '{found.name}' could not be loaded from the Hub: {_first(error)}") from error
         raise ModelError(
@@ -209,24 +215,19 @@ def _limit(network: Any, batch_size: int | str) -> Limit:
     """The size of batches: with `auto` as many tokens as suit the device, otherwise this number of inputs."""
     projected = PROJECTED.get(network.device.type, PROJECTED["cpu"])
     positions = max(1, projected // network.get_input_embeddings().weight.shape[0])
-    if batch_size == "auto":
-        enough = ENOUGH.get(network.device.type, 2**31)
-        return Limit(tokens=_tokens(network), inputs=2**31, positions=positions, enough=enough)
-    if not isinstance(batch_size, int) or batch_size < 1:
-        raise BadInput(f"`batch_size` must be 'auto' or a whole number from 1. Got {batch_size!r}.")
-    return Limit(tokens=2**31, inputs=batch_size, positions=positions)
-
-
-def _tokens(network: Any) -> int:
-    if network.device.type != "cuda":
-        return CPU_TOKENS
-    config = network.config
-    width = config.hidden_size
-    inner = getattr(config, "intermediate_size", None) or 4 * width
-    a_token = network.dtype.itemsize * (8 * width + 2 * inner)  # activations alive at once in a layer
-    # From the whole memory, not what is free now, and a power of two: a resumed run plans the same batches.
-    fit = int(torch.cuda.get_device_properties(network.device).total_memory // 4 // a_token)
-    return min(2**18, max(CPU_TOKENS, 1 << (fit.bit_length() - 1)))
+    if batch_size != "auto":
+        if not isinstance(batch_size, int) or batch_size < 1:
+            raise BadInput(f"`batch_size` must be 'auto' or a whole number from 1. Got {batch_size!r}.")
+        return Limit(tokens=2**31, inputs=batch_size, positions=positions)
+    tokens = CPU_TOKENS
+    if network.device.type == "cuda":
+        width = network.config.hidden_size
+        inner = getattr(network.config, "intermediate_size", None) or 4 * width
+        a_token = network.dtype.itemsize * (8 * width + 2 * inner)  # activations alive at once in a layer
+        # From the whole memory, not what is free now, and a power of two: a resumed run plans the same batches.
+        fit = int(torch.cuda.get_device_properties(network.device).total_memory // 4 // a_token)
+        tokens = min(2**18, max(CPU_TOKENS, 1 << (fit.bit_length() - 1)))
+    return Limit(tokens, inputs=2**31, positions=positions, enough=ENOUGH.get(network.device.type, 2**31))
 
 
 def chosen_dtype(asked: str, device: torch.device) -> str:
@@ -266,16 +267,13 @@ def _hub_within_reach() -> bool:
 @contextmanager
 def quiet() -> Iterator[None]:
     """Silence the progress bars and reports of transformers; what matters in them becomes our own error."""
-    verbosity = transformers_logging.get_verbosity()
-    bars = transformers_logging.is_progress_bar_enabled()
-    transformers_logging.set_verbosity(logging.CRITICAL)
-    transformers_logging.disable_progress_bar()
-    try:
+    with ExitStack() as before:
+        before.callback(transformers_logging.set_verbosity, transformers_logging.get_verbosity())
+        if transformers_logging.is_progress_bar_enabled():
+            before.callback(transformers_logging.enable_progress_bar)
+        transformers_logging.set_verbosity(logging.CRITICAL)
+        transformers_logging.disable_progress_bar()
         yield
-    finally:
-        transformers_logging.set_verbosity(verbosity)
-        if bars:
-            transformers_logging.enable_progress_bar()
 
 
 def _first(error: BaseException) -> str:

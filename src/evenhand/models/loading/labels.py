@@ -26,23 +26,22 @@ def order(model: str, names: Mapping[int, str], given: Labels = ()) -> tuple[int
             f"{', '.join(LABELS)}. Use one that was fine-tuned on SNLI, MNLI or the like.",
             check="labels",
         )
-    found = _meanings(outputs)
+    named = _meanings(outputs)
     users = given.split(",") if isinstance(given, str) else list(given)
-    wanted = _meanings(users) if given else None
-    if given and wanted is None:
+    known = _meanings(users) if given else named
+    if known is None and given:
         raise BadInput(f"`labels` must name {', '.join(LABELS)}, each once, in any order. Got '{','.join(users)}'.")
-    if found is None and wanted is None:
+    if known is None:
         raise UnfitModel(
             f"The three labels of '{model}' are called {', '.join(outputs)}, which does not tell entailment, neutral "
             "and contradiction. Say what its outputs mean, in order: `labels='entailment,neutral,contradiction'`",
             check="labels",
         )
-    if found and wanted and found != wanted:
+    if named and named != known:
         raise BadInput(
             f"The configuration of '{model}' names its labels: {', '.join(outputs)}. Got `labels` in another order: "
-            f"{', '.join(wanted)}. Leave them out, or correct id2label in its config.json."
+            f"{', '.join(known)}. Leave them out, or correct id2label in its config.json."
         )
-    known = wanted or found or []
     entailment, neutral, contradiction = (known.index(label) for label in LABELS)
     return entailment, neutral, contradiction
 

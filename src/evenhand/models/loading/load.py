@@ -24,7 +24,7 @@ from evenhand.models.loading import checkpoint
 from evenhand.models.loading.checkpoint import DTYPES, Checkpoint, read_network, read_tokenizer
 from evenhand.models.loading.files import check_adapter, check_files, check_memory, check_parts
 from evenhand.models.loading.labels import LABELS, NLI_HEAD, Labels, order
-from evenhand.models.loading.names import ADAPTER, Found, find, is_adapter, is_classifier, names_causal
+from evenhand.models.loading.names import ADAPTER, Found, find, is_adapter, saved_as
 from evenhand.models.networks.causal import CausalLM
 from evenhand.models.networks.japanese import as_fast
 from evenhand.models.networks.masked import MaskedLM
@@ -59,14 +59,15 @@ def _read(found: Found, dtype: torch.dtype, labels: Labels, options: dict[str, A
     if is_adapter(found):
         return _read_adapter(found, dtype, labels, options)
     config = AutoConfig.from_pretrained(found.source, **options)
-    if is_classifier(config.architectures):
+    kind = saved_as(config.architectures)
+    if kind == "nli":
         outputs = order(found.name, config.id2label, labels)
         network, report = read_network(AutoModelForSequenceClassification, found.source, config, dtype, options)
         check_parts(found, network, report, *NLI_HEAD)
         tokenizer = read_tokenizer(found.source, options)
         return Checkpoint(found, network, tokenizer, network.state_dict(), partial(NliModel, order=outputs), outputs)
     alone = type(config) in MODEL_FOR_CAUSAL_LM_MAPPING and type(config) not in MODEL_FOR_MASKED_LM_MAPPING
-    if (names_causal(config.architectures) or alone) and not getattr(config, "is_encoder_decoder", False):
+    if (kind == "causal" or alone) and not getattr(config, "is_encoder_decoder", False):
         words = label_words(labels)
         tokenizer = read_tokenizer(found.source, options)
         network, report = read_network(AutoModelForCausalLM, found.source, config, dtype, options)
@@ -204,24 +205,25 @@ def wrap(
     if (backend := getattr(tokenizer, "backend_tokenizer", None)) is not None:
         backend.no_truncation()  # as whoever tokenized last has left them; they would be part of the fingerprint
         backend.no_padding()
-    kind, found = type(network).__name__, Found(name, "memory", on_hub=False)
+    architecture, found = type(network).__name__, Found(name, "memory", on_hub=False)
+    kind = saved_as([architecture])
     tokenizer = as_fast(tokenizer)
     outputs: tuple[int, int, int] | None = None
     made: Any
-    if is_classifier([kind]):
+    if kind == "nli":
         outputs = order(name, network.config.id2label, labels)
         made = partial(NliModel, order=outputs)
-    elif names_causal([kind]):
+    elif kind == "causal":
         made = partial(CausalLM, start=start(found, network, tokenizer), words=label_words(labels))
-    elif type(network) in MODEL_FOR_MASKED_LM_MAPPING.values() or kind.endswith("ForMaskedLM"):
+    elif kind == "masked" or type(network) in MODEL_FOR_MASKED_LM_MAPPING.values():
         if labels:
             raise BadInput(f"`labels` are those of a classifier. '{name}' is not one: leave them out.")
         check_mask(found, tokenizer)
         made = MaskedLM
     else:
         raise UnfitModel(
-            f"A {kind} has no head that gives probabilities of words or NLI labels. Use the class ...ForMaskedLM, "
-            "...ForCausalLM or ...ForSequenceClassification of its family."
+            f"A {architecture} has no head that gives probabilities of words or NLI labels. Use the class "
+            "...ForMaskedLM, ...ForCausalLM or ...ForSequenceClassification of its family."
         )
     twin = _twin(network)
     dtype = str(twin.dtype).removeprefix("torch.")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evenhand.core.files import CHECKPOINT, read_parsed
-from evenhand.errors import ModelNotFound, UnknownName
+from evenhand.errors import ModelNotFound
 from evenhand.models.engines import ENGINES, prefix_of
 
 BUNDLED = Path(__file__).parent.parent / "bundled"
@@ -18,6 +18,8 @@ ADAPTER = "adapter_config.json"
 """The file that marks a folder as an adapter (peft) to another model."""
 GGUF = ".gguf"
 """The ending of a file that is a whole causal model, with configuration and tokenizer."""
+ENDS = {"nli": "ForSequenceClassification", "causal": "ForCausalLM|(?<!With)LMHeadModel", "masked": "ForMaskedLM"}
+"""By kind of model, how the names of its architectures end: GPT2LMHeadModel is causal, XLMWithLMHeadModel is not."""
 HUB_ID = re.compile(r"(?P<id>[\w.-]+(/[\w.-]+)?)(@(?P<revision>\w[\w./-]*))?")
 """A model on the Hub, and a branch, tag or commit of it: "owner/name@step1000"."""
 
@@ -39,10 +41,8 @@ class Found:
     def whole(self) -> str:
         if self.file:
             return f"A {GGUF} file must be whole and of a kind that transformers reads."
-        return (
-            "A model folder holds config.json, model.safetensors and the tokenizer's files, whole: copy or download it "
-            "again."
-        )
+        needed = "config.json, model.safetensors and the tokenizer's files"
+        return f"A model folder holds {needed}, whole: copy or download it again."
 
 
 def find(name: str) -> Found:
@@ -108,13 +108,7 @@ def kind(found: Found) -> str:
     if is_adapter(found):
         return "nli"
     try:
-        config = read_parsed(Path(found.source) / "config.json", json.loads)
-        architectures = config.get("architectures")
-        if is_classifier(architectures):
-            return "nli"
-        if names_causal(architectures):
-            return "causal"
-        return "masked" if any(name.endswith("ForMaskedLM") for name in architectures or ()) else ""
+        return saved_as(read_parsed(Path(found.source) / "config.json", json.loads).get("architectures"))
     except (OSError, ValueError, AttributeError, TypeError):  # broken: loading raises
         return ""
 
@@ -124,22 +118,6 @@ def is_adapter(found: Found) -> bool:
     return not (found.on_hub or found.file or found.engine) and (Path(found.source) / ADAPTER).is_file()
 
 
-def is_classifier(architectures: Sequence[str] | None) -> bool:
-    """Whether the checkpoint was saved as a classifier of texts."""
-    return any(name.endswith("ForSequenceClassification") for name in architectures or ())
-
-
-def names_causal(architectures: Sequence[str] | None) -> bool:
-    """Whether the checkpoint was saved as a causal language model: GPT2LMHeadModel, but not XLMWithLMHeadModel."""
-    return any(re.search(r"(ForCausalLM|(?<!With)LMHeadModel)$", name) for name in architectures or ())
-
-
-def out_of_reach(found: Found, why: str) -> ModelNotFound:
-    """The error for a Hub model that could not be downloaded."""
-    near = str(UnknownName("model", found.name, named())).partition(". ")[2]
-    at = f" --revision {found.revision}" if found.revision else ""
-    return ModelNotFound(
-        f"Model '{found.name}' is not bundled, not a folder, and not in the local Hub cache, and {why}. "
-        f"Check the spelling; or download it where there is a network (hf download {found.source}{at}) and set HF_HOME "
-        f"to that cache; or give a folder that holds it. {near}"
-    )
+def saved_as(architectures: Sequence[str] | None) -> str:
+    """The kind of model that a checkpoint with these architectures was saved as; "" for another one."""
+    return next((kind for kind, end in ENDS.items() if any(re.search(f"({end})$", a) for a in architectures or ())), "")

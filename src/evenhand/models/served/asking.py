@@ -22,10 +22,6 @@ from evenhand.models.served.client import Refused, Reply, Request
 from evenhand.models.served.replies import Token
 
 NOT_BACK = "the server's tokens do not give the text back"
-NO_FIRST = "no log-probability of the first token: the server puts no start token before a text"
-NONE_LISTED = "no option is among the likeliest tokens"
-CUT = "the server has cut the prompt"
-ALL_ZERO = "every log-probability in the server's reply is 0"
 UNCLEAR = "fewer than half of the samples name an option"
 UNLISTED = -100.0
 """The log-probability of a letter that is not among the likeliest tokens while another is: as good as none."""
@@ -140,7 +136,7 @@ def answer(question: Question, ability: Ability, found: Sequence[Reply]) -> Answ
             return _of_texts(question, ability, found)
         for reply in found:
             if 0 < replies.prompt_tokens(reply) < ability.density * len(question.text) / 2:
-                raise Unanswerable(CUT)
+                raise Unanswerable("the server has cut the prompt")
         if ability.chat_next if question.chat else ability.next:
             return Answer(tuple(_letters(question, replies.generated(found[0]))))
         return Answer(tuple(_shares(question, [replies.text(reply) for reply in found])))
@@ -179,8 +175,10 @@ def tokens_of(reply: Reply, text: str, ability: Ability) -> tuple[TokenizedText,
 def check_numbers(logps: Sequence[float | None]) -> None:
     """Raise where log-probabilities cannot be some, before anything is made of them: only ratios would be left."""
     known = [logp for logp in logps if logp is not None]
-    if wrong := fault(known) or (ALL_ZERO if len(known) > 1 and not any(known) else ""):
+    if wrong := fault(known):
         raise Unanswerable(wrong)
+    if len(known) > 1 and not any(known):
+        raise Unanswerable("every log-probability in the server's reply is 0")
 
 
 def aligned(tokens: Sequence[str], text: str) -> tuple[int, int]:
@@ -196,7 +194,7 @@ def aligned(tokens: Sequence[str], text: str) -> tuple[int, int]:
 def _numbers(logps: Sequence[float | None], places: Sequence[int] | range) -> list[float]:
     found = [logp for place in places if (logp := logps[place]) is not None]
     if len(found) < len(places):
-        raise Unanswerable(NO_FIRST)
+        raise Unanswerable("no log-probability of the first token: the server puts no start token before a text")
     return found
 
 
@@ -214,7 +212,7 @@ def _letters(question: Choose, tokens: Sequence[Token]) -> list[float]:
     if not any(found):
         found = [[p for text, p in tokens[0].top if letter(text) == letter(o)] for o in question.continuations]
     if not any(found):
-        raise Unanswerable(NONE_LISTED)
+        raise Unanswerable("no option is among the likeliest tokens")
     return [float(np.logaddexp.reduce(logps)) if logps else UNLISTED for logps in found]
 
 

@@ -71,8 +71,6 @@ class Client:
         self.concurrency = int(concurrency)
         self.patience = patience
         self.timeout = timeout
-        self.sent = 0
-        """Requests that were answered."""
         self._reached = False
 
     def one(self, request: Request) -> Reply:
@@ -96,7 +94,6 @@ class Client:
                 number, reply = replies.get()
                 if isinstance(reply, Exception):
                     raise reply
-                self.sent += 1
                 yield number, reply
         finally:
             with suppress(RuntimeError):  # the loop has ended by itself
