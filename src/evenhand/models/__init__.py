@@ -101,11 +101,10 @@ def taken_options(found: Found, given: Mapping[str, Any]) -> dict[str, Any]:
     An error for another one that there is not for the model.
     """
     known = options_of(found)
-    usual = {name for name, default in LOADING.items() if (given.get(name) or None) == (default or None)}
-    left_out = set(LOADING) if found.engine in OURS else usual
-    if not found.engine or found.engine in OURS:
-        left_out -= set(known)
-    taken = {name: value for name, value in given.items() if name not in left_out}  # its own defaults count
+    left_out = LOADING.keys() - set(known)  # none of them, unless it has an engine
+    if found.engine and found.engine not in OURS:  # its own defaults count
+        left_out = {name for name, default in LOADING.items() if (given.get(name) or None) == (default or None)}
+    taken = {name: value for name, value in given.items() if name not in left_out}
     check_known(f"option of '{found.engine}:'" if found.engine else f"option of '{found.name}'", taken, known)
     return taken
 

@@ -272,10 +272,8 @@ def _describe(ability: Ability) -> tuple[str, str]:
     do = "Choices can be asked, by letters; sentence pairs and pronouns cannot."
     if ability.kind == "b":
         most = max(ability.next, ability.chat_next)
-        return (
-            f"{says} It lists the {most} likeliest next tokens, and none of a prompt (echo is ignored or refused).",
-            do,
-        )
+        says += f" It lists the {most} likeliest next tokens, and none of a prompt (echo is ignored or refused)."
+        return says, do
     half = math.sqrt(asking.Z2 / (ability.samples + asking.Z2)) / 2
     says += f" Each question is asked {ability.samples} times: a share of 50 % has Wilson's interval of +-{half:.0%}."
     return says, f"{do} `samples` asks more often."
