@@ -16,19 +16,24 @@ PAIRS = [Pair(what, f"She likes {what}.", f"He likes {what}.", groups={"hobby": 
 MODEL = Table(lambda question: Answer((-float(len(str(question))),)))
 
 
+def a_chart() -> alt.Chart:
+    frame = pd.DataFrame({"hobby": ["<chess>"], "n": [1]})
+    bars: alt.Chart = alt.Chart(frame).mark_bar(color="#0072B2").encode(x="hobby", y="n")
+    return bars
+
+
 class Hobbies(Sections):
     """Hobbies by the letter they begin with."""
 
     def page(self, measured):  # type: ignore[no-untyped-def]
         if measured.task.measure == "likelihood-lean":
-            yield Drawing('<svg viewBox="0 0 9 9"><circle r="3"/></svg>', f"{len(measured.scores[0])} hobbies < 9")
+            yield Drawing(a_chart(), f"{len(measured.scores[0])} hobbies < 9")
 
     def terminal(self, run, dataset, *, frequency=None):  # type: ignore[no-untyped-def]
         yield f"Hobbies of {run.record.model}: {len(run.scores_of(dataset, 'likelihood-lean'))}"
 
     def figures(self, runs, *, marked=None):  # type: ignore[no-untyped-def]
-        frame = pd.DataFrame({"hobby": ["a"], "n": [1]})
-        return {"hobbies": alt.Chart(frame).mark_bar().encode(x="hobby", y="n")}
+        return {"hobbies": a_chart()}
 
 
 def hobbies(sections: Sections | None = None) -> Dataset:
@@ -41,9 +46,21 @@ def run(tmp_path: Path) -> Run:
 
 
 def test_the_page_has_the_chart_with_its_caption_as_text(run: Run) -> None:
-    page = (run.path / "report.html").read_text(encoding="utf-8")
-    assert page.count('<svg viewBox="0 0 9 9"><circle r="3"/></svg>') == 1
-    assert "8 hobbies &lt; 9" in page
+    html = (run.path / "report.html").read_text(encoding="utf-8")
+    (figure,) = [part for part in html.split("<figure>") if "8 hobbies &lt; 9</figcaption>" in part]
+    assert 'role="img" aria-label="8 hobbies &lt; 9"' in figure
+    assert "&lt;chess&gt;" in figure
+    assert 'fill="var(--blue)"' in figure  # light or dark, as the page is
+    assert " width=" not in figure.partition(">")[0]  # as wide as its place
+
+
+def test_without_figures_of_its_own_those_of_the_page_are_drawn(tmp_path: Path) -> None:
+    sections = type("OnPage", (Sections,), {"page": lambda _, measured: [Drawing(a_chart(), "Hobbies, drawn.")]})()
+    data = Dataset(name="on page", items=PAIRS, sections=sections)
+    run = evenhand.audit(MODEL, dataset=data, measure="likelihood-lean", out=tmp_path / "runs")
+    (path,) = run.figures().save(tmp_path / "figures")
+    assert path.name == "on-page-likelihood-lean-1.svg"
+    assert "Hobbies, drawn." in path.read_text(encoding="utf-8")
 
 
 def test_the_terminal_and_figures_have_what_it_adds(
@@ -60,11 +77,12 @@ def test_a_plugin_gives_them_to_a_run_that_is_there(tmp_path: Path) -> None:
     plugin = tmp_path / "plugin.py"
     plugin.write_text(
         dedent("""
+            import altair as alt
             from evenhand import Drawing, Sections
 
             class Leisure(Sections):
                 def page(self, measured):
-                    yield Drawing("<svg></svg>", "At leisure")
+                    yield Drawing(alt.Chart(measured.scores[0]).mark_tick().encode(x="score"), "At leisure")
 
             SECTIONS = {"leisure": Leisure()}
             """)
@@ -93,7 +111,7 @@ def test_what_are_no_sections_is_refused() -> None:
 @pytest.mark.parametrize(
     ("method", "given", "command"),
     [
-        ("page", [Drawing(None, "a caption")], "report"),  # type: ignore[arg-type]
+        ("page", [Drawing(None, "a caption")], "report"),
         ("page", ["<svg></svg>"], "report"),
         ("terminal", [5], "show"),
         ("figures", {"a": "not a chart"}, "figures"),

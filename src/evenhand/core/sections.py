@@ -9,9 +9,9 @@ from evenhand.errors import BadInput
 
 @dataclass(frozen=True)
 class Drawing:
-    """A chart for the page, as SVG, with what it shows in words."""
+    """A chart of Altair's, with what it shows in words."""
 
-    svg: str
+    chart: Any
     caption: str
 
 
@@ -37,9 +37,9 @@ class Sections:
         """
         return ()
 
-    def figures(self, runs: Mapping[str, Any], *, marked: Collection[str] | None = None) -> Mapping[str, Any]:
-        """Charts of Altair's by name, for files and notebooks; `marked` are words to mark."""
-        return {}
+    def figures(self, runs: Mapping[str, Any], *, marked: Collection[str] | None = None) -> Mapping[str, Any] | None:
+        """Charts of Altair's by name, for files and notebooks; None for those of `page`. `marked` are words to mark."""
+        return None
 
 
 _BY_DATASET: dict[str, Sections] = {}

@@ -1,18 +1,21 @@
 """The charts of the papers, for notebooks and files."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 
 import altair as alt
 import pandas as pd
 
+from evenhand.papers.equalising import GENDERED
+from evenhand.papers.nli_labels import SETS
 from evenhand.show.plots import (
     BLUE,
     GREY,
-    LEFT,
     ORANGE,
+    PALE,
     PALETTE,
     RUST,
     WHISKERS,
+    Layers,
     bars_of,
     colour,
     numbers,
@@ -20,12 +23,12 @@ from evenhand.show.plots import (
     with_intervals,
     with_title,
 )
+from evenhand.stats import Line
 
 COLOURS = {"female": ORANGE, "male": BLUE}
 GROUPS = {"held by women": ORANGE, "held by women and men": "#555555", "held by men": BLUE}
 HELD = dict(zip(("female", "balanced", "male"), GROUPS, strict=True))
-LABELS = {"entailment": BLUE, "neutral": "#BBBBBB", "contradiction": RUST}
-GENDERED = "calls for one gender"
+LABELS = {"entailment": BLUE, "neutral": PALE, "contradiction": RUST}
 SEEN = "\u25a0"
 
 
@@ -38,31 +41,32 @@ def profession_bars(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin
     """
     runs = list(dict.fromkeys(rows["run"]))
     x = alt.X("association:Q", title="association (nats)", axis=alt.Axis(tickCount=5))
-    width = 420 if len(runs) == 1 else 280
-    bars = bars_of(rows, x, "profession", _order(rows), "words", list(COLOURS), 220).encode(
+    bars = bars_of(rows, x, "profession", _order(rows), "words", list(COLOURS)).encode(
         color=colour("words", COLOURS, "person words"),
         tooltip=["profession", "words", *numbers("association", "low", "high")],
     )
-    drawn = with_intervals(bars, "association (nats)").properties(width=width, height=alt.Step(9))
+    chart = with_intervals(bars, "association (nats)")
     if len(runs) == 1:
-        return with_title(drawn, title, [WHISKERS])
-    panels = drawn.facet(column=alt.Column("run:N", sort=runs, title=None))
+        return with_title(chart, title, [WHISKERS])
+    panels = chart.properties(width=280).facet(column=alt.Column("run:N", sort=runs, title=None))
     return with_title(panels.resolve_scale(x="shared", y="shared"), title, [WHISKERS])
 
 
-def workforce_scatter(means: pd.DataFrame, shares: dict[str, float], *, title: str = "") -> alt.TopLevelMixin:
+def workforce_scatter(means: pd.DataFrame, shares: Mapping[str, float]) -> Layers:
     """Female minus male association of each profession against the percentage of women in it, with the fitted line."""
     rows = means.assign(share=means["profession"].map(shares), held=means["prof_gender"].map(HELD))
     rows = rows.dropna(subset=["share", "difference"])
     base = alt.Chart(rows).encode(
-        x=alt.X("share:Q", title="women among those who hold the profession (%)", scale=alt.Scale(domain=[0, 100])),
+        x=alt.X(
+            "share:Q", title="women among those who hold the profession (%, US 2019)", scale=alt.Scale(domain=[0, 100])
+        ),
         y=alt.Y("difference:Q", title="female minus male association (nats)"),
     )
     points = base.mark_circle(size=70, opacity=0.8).encode(
         color=colour("held", GROUPS, "professions"), tooltip=["profession", "share", *numbers("difference")]
     )
     line = base.transform_regression("share", "difference").mark_line(color="black", strokeDash=[4, 3])
-    return with_title((rule_at(0, "y", color=GREY) + points + line).properties(width=480, height=320), title)
+    return alt.layer(rule_at(0, "y", color="black"), points, line)
 
 
 def pronoun_bars(
@@ -77,43 +81,40 @@ def pronoun_bars(
     first = rows[rows["run"] == next(iter(colours))]
     order = list(first.sort_values("appd", ascending=False)["label"])
     note = [WHISKERS] + ([f"{SEEN} in the training corpus"] if set(seen or ()) & set(rows["profession"]) else [])
-    title_of_x = "APPD: P(he) - P(she)"
+    title_of_x = "APPD: P(he) − P(she)"
     x = alt.X("appd:Q", title=title_of_x, scale=alt.Scale(domain=[-1, 1]), axis=alt.Axis(tickCount=5))
-    bars = bars_of(rows, x, "label", order, "run", list(colours), 260).encode(
+    bars = bars_of(rows, x, "label", order, "run", list(colours)).encode(
         color=colour("run", colours, "model") if len(colours) > 1 else alt.value(GREY),
         tooltip=["profession", "run", *numbers("appd", "low", "high")],
     )
-    return with_title(with_intervals(bars, title_of_x).properties(width=420, height=alt.Step(11)), title, note)
+    return with_title(with_intervals(bars, title_of_x), title, note)
 
 
-def pronoun_scatter(
-    words: pd.DataFrame, fits: dict[str, tuple[float, float]], *, title: str, note: list[str]
-) -> alt.TopLevelMixin:
+def pronoun_scatter(words: pd.DataFrame, fitted: Mapping[str, Line]) -> Layers:
     """The APPD of each word after a change of the model against before, with fitted lines (Figure 10).
 
-    `fits` has slope and intercept for professions and for gendered words, which are named. The grey line is where
-    nothing changed.
+    `fitted` has lines for professions and for gendered words, which are named. The grey line is where nothing changed.
     """
     kinds = words.assign(word=["profession" if b == "closer to 0" else GENDERED for b in words["better"]])
     scale = alt.Scale(domain=[-1, 1])
-    colours = colour("word", {"profession": BLUE, GENDERED: RUST}, "word")
+    legend = {} if kinds["word"].nunique() > 1 else {"legend": None}
+    colours = colour("word", {"profession": BLUE, GENDERED: RUST}, "word", **legend)
     base = alt.Chart(kinds).encode(
-        x=alt.X("before:Q", title="APPD before", scale=scale),
-        y=alt.Y("after:Q", title="APPD after", scale=scale),
+        x=alt.X("before:Q", title="APPD before", scale=scale, axis=alt.Axis(tickCount=5)),
+        y=alt.Y("after:Q", title="APPD after", scale=scale, axis=alt.Axis(tickCount=5)),
         color=colours,
     )
     points = base.mark_circle(size=60, opacity=0.8).encode(tooltip=["profession", *numbers("before", "after")])
-    named = base.transform_filter(alt.datum.word == GENDERED).mark_text(align="left", dx=6, fontSize=9)
+    named = base.transform_filter(alt.datum.word == GENDERED).mark_text(align="left", dx=6)
     ends = kinds.groupby("word")["before"].agg(["min", "max"])
     rows = [
-        {"word": kind, "x": x, "y": intercept + slope * x}
-        for kind, (slope, intercept) in fits.items()
+        {"word": kind, "x": x, "y": line.intercept + line.slope * x}
+        for kind, line in fitted.items()
         for x in ends.loc[kind].to_numpy(dtype=float)
     ]
     lines = alt.Chart(pd.DataFrame(rows)).mark_line(strokeDash=[4, 3]).encode(x="x:Q", y="y:Q", color=colours)
     same = alt.Chart(pd.DataFrame({"x": [-1, 1]})).mark_line(color=GREY).encode(x="x:Q", y="x:Q")
-    layers = same + lines + points + named.encode(text="profession:N")
-    return with_title(layers.properties(width=460, height=460), title, note)
+    return alt.layer(same, lines, points, named.encode(text="profession:N")).properties(height=360)
 
 
 def sample_sizes(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
@@ -126,7 +127,7 @@ def sample_sizes(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
         drawn.encode(y=alt.Y(f"{value}:Q", title="ASLD (nats)", scale=alt.Scale(zero=True)))
         for drawn, value in ((base.mark_circle(size=40, opacity=0.5), "value"), (base.mark_line(), "mean(value)"))
     )
-    return with_title((points + lines).properties(width=440, height=300), title)
+    return with_title(points + lines, title)
 
 
 def dose_response(points: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
@@ -143,39 +144,37 @@ def dose_response(points: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin
     return with_title(facets.resolve_scale(y="independent"), title)
 
 
-def label_bars(rows: pd.DataFrame, *, title: str = "", note: Sequence[str] = ()) -> alt.TopLevelMixin:
+def label_bars(rows: pd.DataFrame) -> Layers:
     """The share of each label in each set, stacked; takes nli_labels.distribution's rows with a column `model`.
 
     A dot marks the labels that a stereotype would give.
     """
-    names = {"pro": "pro-stereotypical", "anti": "anti-stereotypical", "non": "non-stereotypical"}
     stereotyped = {("pro", "entailment"), ("anti", "contradiction"), ("non", "entailment"), ("non", "contradiction")}
-    models = list(dict.fromkeys(rows["model"]))
+    several = rows["model"].nunique() > 1
     rows = rows.assign(
         order=rows["label"].map({label: n for n, label in enumerate(LABELS)}),
-        name=rows["set"].map(names),
+        name=rows["set"] + (", " + rows["model"] if several else "-stereotypical"),
         dot=["● " if key in stereotyped else "" for key in zip(rows["set"], rows["label"], strict=True)],
-    ).sort_values(["model", "set", "order"])
+    ).sort_values("order", kind="stable")
     rows = rows.assign(
-        middle=rows.groupby(["model", "set"])["value"].cumsum() - rows["value"] / 2,
+        middle=rows.groupby("name")["value"].cumsum() - rows["value"] / 2,
         # A number does not fit into a narrow bar.
-        text=[f"{d}{v:.2f}" if v >= 0.09 else "" for d, v in zip(rows["dot"], rows["value"], strict=True)],
+        text=[f"{d}{v:.2f}" if v >= 0.12 else "" for d, v in zip(rows["dot"], rows["value"], strict=True)],
     )
-    base = alt.Chart(rows).encode(y=alt.Y("name:N", sort=list(names.values()), title=None))
+    order = list(dict.fromkeys(rows.sort_values("set", key=lambda sets: sets.map(SETS.index), kind="stable")["name"]))
+    base = alt.Chart(rows).encode(y=alt.Y("name:N", sort=order, title=None))
     bars = base.mark_bar().encode(
         x=alt.X("value:Q", stack="zero", title="share of pairs", scale=alt.Scale(domain=[0, 1], nice=False)),
         color=colour("label", LABELS, "label", sort=list(LABELS)),
         order=alt.Order("order:Q"),
         tooltip=["name", "label", *numbers("value", "low", "high", form=".3f")],
     )
-    texts = base.mark_text(fontSize=11).encode(
+    texts = base.mark_text().encode(
         x=alt.X("middle:Q", title="share of pairs"),
         text="text:N",
         color=alt.condition(alt.datum.label == "neutral", alt.value("black"), alt.value("white")),
     )
-    row = alt.Row("model:N", sort=models, title=None, header=LEFT if len(models) > 1 else None)
-    panels = (bars + texts).properties(width=460, height=alt.Step(34)).facet(row=row)
-    return with_title(panels, title, [*note, "● labels that a stereotype would give"])
+    return alt.layer(bars, texts).properties(height=alt.Step(34))
 
 
 def _order(rows: pd.DataFrame) -> list[str]:

@@ -12,6 +12,7 @@ from evenhand.papers.paired import changes
 from evenhand.stats import Estimate, Line, adjust, decide, fit_line, generator, mean_estimate, ratio_of_spreads
 
 FEWEST = 3
+GENDERED = "calls for one gender"
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,11 @@ class Equalising:
     gendered: Line | None
     spread: Estimate
     agreement: Estimate | None
+
+    @property
+    def lines(self) -> dict[str, Line]:
+        """The fitted lines by what their words are."""
+        return {"profession": self.professions} | ({GENDERED: self.gendered} if self.gendered else {})
 
     @property
     def verdict(self) -> str:

@@ -1,19 +1,58 @@
 """The figures of the papers, of what runs have measured."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
 import altair as alt
 import pandas as pd
 
-from evenhand import Run
+from evenhand import Drawing, Run
 from evenhand.papers import charts
-from evenhand.papers.equalising import Equalising, appd, before_after, by_size, equalising
+from evenhand.papers.equalising import FEWEST, Equalising, appd, before_after, by_size, equalising
 from evenhand.papers.nli_labels import distribution
 from evenhand.papers.workforce import by_profession, profession_means, shares
 from evenhand.show.figures import Charts, check_measured, colours_of, slug
+from evenhand.show.plots import with_title
 
 HELD_BY = {"female": "women", "male": "men", "balanced": "women and men"}
 OTHER_TEMPLATES = ["tbd-simple", "tbd-becpro"]
+
+
+def workforce_on_page(measured: Any) -> Iterator[Drawing]:
+    """Each profession of BEC-Pro against the share of women in it, of one run."""
+    if len(measured.runs) > 1 or not measured.dataset.startswith("becpro") or measured.measure != "association":
+        return
+    means = by_profession(measured.scores[0])
+    if means["profession"].isin(shares()).sum() >= FEWEST:
+        yield Drawing(
+            charts.workforce_scatter(means, shares()),
+            "Each dot is a profession; the higher, the more it speaks for women (nats). If the dashed line were level, "
+            "it would not matter to the model who holds the profession.",
+        )
+
+
+def labels_on_page(measured: Any) -> Iterator[Drawing]:
+    """The share of each label in each set."""
+    rows = _labels(dict(zip(measured.names, measured.runs, strict=True)), measured.dataset)
+    if measured.measure == "nli-coal" and len(rows) and rows["value"].notna().all():
+        caption = "Labels by set. ● marks those that a stereotype would give; “neutral” is always right."
+        yield Drawing(charts.label_bars(rows), caption)
+
+
+def pronouns_on_page(measured: Any) -> Iterator[Drawing]:
+    """Every profession in two runs, where that was measured."""
+    scores = measured.scores
+    if len(scores) != 2 or measured.measure != "pronoun" or not {"category", "better", "profession"} <= set(scores[0]):
+        return
+    words = before_after(*scores).dropna(subset=["before", "after"])
+    fitted = equalising(words, seed=measured.task.seed)
+    if fitted is not None and words["better"].nunique() == 1:
+        before, after = measured.names
+        yield Drawing(
+            charts.pronoun_scatter(words, fitted.lines),
+            f"Each dot is a profession: from left to right in {before}, from bottom to top in {after}; on the full "
+            f"line both are the same. In the second they lie {fitted.spread.shown('.2f')} times as far apart.",
+        )
 
 
 def becpro(runs: Mapping[str, Run]) -> Charts:
@@ -35,7 +74,7 @@ def becpro(runs: Mapping[str, Run]) -> Charts:
             title = f"{name}{of}: association and the workforce (US)"
             number = f"-{place}" if len(runs) > 1 else ""
             means_of = by_profession(run.scores_of(dataset))
-            found[f"{start}workforce{number}"] = charts.workforce_scatter(means_of, shares(), title=title)
+            found[f"{start}workforce{number}"] = with_title(charts.workforce_scatter(means_of, shares()), title)
     return found
 
 
@@ -56,8 +95,8 @@ def pronouns(runs: Mapping[str, Run], seen: Collection[str] | None) -> Charts:
         found[f"pronoun-{slug(str(category))}"] = charts.pronoun_bars(mine, colours_of(runs), seen, title=title)
     if len(runs) == 2:
         both = before_after(*scores)
-        told = equalising(both, seed=next(iter(runs.values())).record.tasks[0].seed)
-        found |= {"pronoun-change": _scatter(models, both, told)} if told is not None else {}
+        fitted = equalising(both, seed=next(iter(runs.values())).record.tasks[0].seed)
+        found |= {"pronoun-change": _scatter(models, both, fitted)} if fitted is not None else {}
     return found
 
 
@@ -75,16 +114,14 @@ def _words(run: Run) -> pd.DataFrame:
     )
 
 
-def _scatter(models: str, words: pd.DataFrame, told: Equalising) -> alt.TopLevelMixin:
-    lines = {"profession": told.professions} | ({charts.GENDERED: told.gendered} if told.gendered else {})
+def _scatter(models: str, words: pd.DataFrame, fitted: Equalising) -> alt.TopLevelMixin:
     note = [
         f"{name}: slope {line.slope:.2f} [{line.slope_low:.2f}, {line.slope_high:.2f}], "
         f"intercept {line.intercept:+.2f}, r {line.r:.2f} [{line.r_low:.2f}, {line.r_high:.2f}]"
-        for name, line in lines.items()
+        for name, line in fitted.lines.items()
     ]
-    note += [f"professions: spread x {told.spread.shown('.2f')}", f"Merely equalised? {told.verdict}"]
-    fits = {name: (line.slope, line.intercept) for name, line in lines.items()}
-    return charts.pronoun_scatter(words, fits, title=f"{models}: pronouns in both", note=note)
+    note += [f"professions: spread x {fitted.spread.shown('.2f')}", f"Merely equalised? {fitted.verdict}"]
+    return with_title(charts.pronoun_scatter(words, fitted.lines), f"{models}: pronouns in both", note)
 
 
 def pairs(runs: Mapping[str, Run]) -> Charts:
@@ -105,12 +142,19 @@ def labels(runs: Mapping[str, Run]) -> Charts:
     """Labels by set."""
     found: Charts = {}
     for dataset in next(iter(runs.values())).datasets:
-        frames = [distribution(run.values_of(dataset)).assign(model=name) for name, run in runs.items()]
-        if all(len(frame) for frame in frames):
+        rows = _labels(runs, dataset)
+        if len(rows):
             note = [f"{name}: {_coal(run, dataset)}" for name, run in runs.items()]
             title = f"{dataset}: labels by set"
-            found[slug(f"labels-{dataset}")] = charts.label_bars(pd.concat(frames), title=title, note=note)
+            note += ["● labels that a stereotype would give"]
+            found[slug(f"labels-{dataset}")] = with_title(charts.label_bars(rows), title, note)
     return found
+
+
+def _labels(runs: Mapping[str, Run], dataset: str) -> pd.DataFrame:
+    """The labels of each run by set; empty unless all have them."""
+    frames = [distribution(run.values_of(dataset)).assign(model=name) for name, run in runs.items()]
+    return pd.concat(frames) if all(len(frame) for frame in frames) else pd.DataFrame()
 
 
 def _coal(run: Run, dataset: str) -> str:

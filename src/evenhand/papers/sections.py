@@ -19,9 +19,9 @@ class Professions(Sections):
     """BEC-Pro: professions and the workforce, hypotheses, German forms (Bartl et al. 2020)."""
 
     def page(self, measured: Any) -> Iterable[Drawing]:
-        from evenhand.papers.drawings import workforce
+        from evenhand.papers.figures import workforce_on_page
 
-        return workforce(measured)
+        return workforce_on_page(measured)
 
     def terminal(self, run: Any, dataset: str, *, frequency: Mapping[str, float] | None = None) -> Iterable[Any]:
         from evenhand.papers.findings import findings
@@ -39,9 +39,9 @@ class Pronouns(Sections):
     """Pronoun templates and sentence pairs (Barza 2023)."""
 
     def page(self, measured: Any) -> Iterable[Drawing]:
-        from evenhand.papers.drawings import words
+        from evenhand.papers.figures import pronouns_on_page
 
-        return words(measured)
+        return pronouns_on_page(measured)
 
     def figures(self, runs: Mapping[str, Any], *, marked: Collection[str] | None = None) -> Mapping[str, Any]:
         from evenhand.papers.figures import pairs, pronouns
@@ -55,9 +55,9 @@ class Labels(Sections):
     shown_here = ("fraction-entailment", "fraction-contradiction")
 
     def page(self, measured: Any) -> Iterable[Drawing]:
-        from evenhand.papers.drawings import labels
+        from evenhand.papers.figures import labels_on_page
 
-        return labels(measured)
+        return labels_on_page(measured)
 
     def terminal(self, run: Any, dataset: str, *, frequency: Mapping[str, float] | None = None) -> Iterable[Any]:
         rows = run.values_of(dataset)

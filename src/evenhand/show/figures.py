@@ -1,7 +1,7 @@
 """The figures that a run's datasets give, as charts or as files."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,16 @@ from evenhand.analysis.comparison import Comparison
 from evenhand.analysis.ranking import side_by_side
 from evenhand.core.files import check_new, prepare
 from evenhand.core.foreign import foreign
-from evenhand.core.sections import sections_of
+from evenhand.core.sections import Sections, sections_of
 from evenhand.errors import BadInput
 from evenhand.runs.comparable import measured, same_task
 from evenhand.runs.folder import StoredRun
 from evenhand.show import plots
 from evenhand.show.comparison import by_task, judged_rows, title
+from evenhand.show.page.charts import colours_of as colours_of
+from evenhand.show.page.charts import drawings_of
 from evenhand.show.page.runs import named
+from evenhand.show.page.section import Measured
 
 Charts = dict[str, alt.TopLevelMixin]
 
@@ -30,23 +33,28 @@ def charts(*runs: StoredRun, seen: set[str] | None = None) -> Charts:
     category, with the professions in `seen` marked, and the scatter of two runs. TGB: samples of growing size.
     NLI: labels by set. Bars have 95 % intervals. A dataset of your own: what its sections draw.
     """
-    drawn = dict(zip(named(runs)[0], runs, strict=True))
+    names = named(runs)[0]
     found: Charts = {}
     for sections in sections_of(task.dataset for task in runs[0].record.tasks):
         with foreign("The sections of a dataset failed to draw figures", sections):
-            for name, one in sections.figures(drawn, marked=seen).items():
-                if not isinstance(one, alt.TopLevelMixin):
-                    raise BadInput(f"`figures` gives charts of Altair's by name. Got {one!r} for {name!r}.")
-                found[slug(name)] = one
+            given = sections.figures(dict(zip(names, runs, strict=True)), marked=seen)
+            for name, chart in (_of_page(sections, runs, names) if given is None else given).items():
+                if not isinstance(chart, alt.TopLevelMixin):
+                    raise BadInput(f"`figures` gives charts of Altair's by name. Got {chart!r} for {name!r}.")
+                found[slug(name)] = chart
     if not found:
         raise BadInput(f"'{runs[0].path}' has nothing to draw. Audit with the suite becpro, gbef or nli.")
     return found
 
 
-def colours_of(runs: Mapping[str, StoredRun]) -> dict[str, str]:
-    """A colour for each run, by name: grey and blue for a model before and after."""
-    colours = [plots.GREY, plots.BLUE] if named(list(runs.values()))[1] else plots.PALETTE
-    return {name: colours[place % len(colours)] for place, name in enumerate(runs)}
+def _of_page(sections: Sections, runs: Sequence[StoredRun], names: Sequence[str]) -> Charts:
+    """What sections draw for the page, by dataset, measure and place, with its caption as the title."""
+    made: Charts = {}
+    for task in runs[0].record.tasks:
+        if sections in sections_of([task.dataset]) and all(task.name in measured(run) for run in runs):
+            for place, drawing in enumerate(drawings_of(Measured(runs, names, task, {}), sections), 1):
+                made[f"{task.dataset}-{task.measure}-{place}"] = plots.with_title(drawing.chart, drawing.caption)
+    return made
 
 
 def check_measured(runs: Sequence[StoredRun], measure: str) -> None:
@@ -65,24 +73,13 @@ def check_measured(runs: Sequence[StoredRun], measure: str) -> None:
 
 def changes(comparison: Comparison) -> alt.TopLevelMixin:
     """The change of each value with its interval, a panel for each dataset and measure; the baseline is at 0."""
-    runs = comparison.names[1:]
     panels: dict[str, list[Any]] = {}
     for (dataset, measure), members in by_task(judged_rows(comparison)).items():
-        rows = changes_frame(members, run="end")
-        colour = alt.Color("run:N", sort=runs, legend=None if len(runs) == 1 else alt.Legend(title=None)).scale(
-            domain=runs, range=[plots.PALETTE[n % len(plots.PALETTE)] for n in range(len(runs))]
-        )
-        base = alt.Chart(rows[["run", "group", "before", "after", "change", "low", "high", "moved"]]).encode(
-            y=alt.Y("group:N", sort=list(dict.fromkeys(rows["group"])), title=None, axis=alt.Axis(labelLimit=240)),
-            color=colour,
-        )
-        if len(runs) > 1:
-            base = base.encode(yOffset=alt.YOffset("run:N", sort=runs))
-        tooltip = ["run", "group", *plots.numbers("before", "after", "change", "low", "high"), "moved"]
-        shown = plots.intervals(base, "change", tooltip, size=60, title=f"change of {measure}")
-        layers = alt.layer(plots.rule_at(0.0, color=plots.GREY, strokeDash=[4, 3]), *shown)
-        unit = members[0].task.unit
-        panels.setdefault(unit, []).append(layers.properties(width=300, height=alt.Step(18), title=dataset))
+        rows = changes_frame(members, run="end").rename(columns={"run": "series", "change": "value"})
+        rows = rows[["series", "group", "before", "after", "value", "low", "high", "moved"]].assign(leans=True)
+        colours = plots.colours_by_name(comparison.names[1:])
+        layers = plots.value_dots(rows, f"change of {measure}", neutral=0.0, colours=colours)
+        panels.setdefault(members[0].task.unit, []).append(layers.properties(width=300, title=dataset))
     # Panels in the same unit share one scale; those of another unit have their own.
     columns = [alt.concat(*of, columns=2).resolve_scale(y="independent", x="shared") for of in panels.values()]
     told = alt.TitleParams(title(comparison), subtitle="The baseline is at 0; lines are 95 % intervals.")

@@ -1,28 +1,163 @@
-"""Charts for a notebook, or to save as SVG, PDF, PNG or HTML that needs no network."""
+"""Charts, with Altair: for the page, for notebooks, and as SVG, PDF, PNG or HTML files that need no network."""
 
+import math
+import re
 from collections.abc import Mapping, Sequence
-from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any, Literal
+from xml.etree import ElementTree
 
 import altair as alt
+import numpy as np
 import pandas as pd
+import vl_convert
+from markupsafe import Markup
+from pandas.api.types import is_numeric_dtype
 
 from evenhand.core.files import write_whole
 from evenhand.errors import BadInput
 
 ORANGE, BLUE, RUST, GREY = "#E69F00", "#0072B2", "#D55E00", "#999999"  # Okabe and Ito: told apart by everybody
 PALETTE = [BLUE, RUST, "#009E73", "#CC79A7", ORANGE, "#56B4E9", "#555555", "#F0E442"]
+ALONE, PALE = "#0B6074", "#BBBBBB"
+"""The colour of one run alone, which is no gender's."""
+Layers = alt.LayerChart | alt.FacetChart
 WHISKERS = "Thin lines are 95 % intervals."
 LEFT = alt.Header(labelAngle=0, labelAlign="left")
 SUFFIXES = (".svg", ".pdf", ".png", ".html")
+BINS = 30
+WIDTH = 440
+"""Of a chart on the page, with its labels, in units that the page scales."""
+
+
+def _theme(size: float, **more: Any) -> dict[str, Any]:
+    """The look of charts: texts of a size in pixels, of which 12 are 9 points on paper."""
+    texts = {"labelFontSize": size, "titleFontSize": size, "labelColor": "black", "titleColor": "black"}
+    lines = {"gridColor": "#dddddd", "domainColor": "#888888", "tickColor": "#888888"}
+    theme: dict[str, Any] = {
+        "font": "Arial, Helvetica, sans-serif",  # as wide as what labels are measured in
+        "padding": 8,
+        "axis": {**texts, **lines, "titleFontWeight": "normal", "labelLimit": 240, "labelFlush": False},
+        "legend": {**texts, "titleFontWeight": "normal", "labelLimit": 0, "symbolOpacity": 1},
+        "header": texts,
+        "title": {"fontSize": size + 2, "subtitleFontSize": size},
+        "text": {"fontSize": size, "color": "black"},
+        "mark": {"color": BLUE},
+        "point": {"opacity": 1},
+        "range": {"category": PALETTE},
+        "view": {"continuousWidth": WIDTH, "continuousHeight": 300, "stroke": None},
+        "background": "white",
+    }
+    return {**theme, **more, "legend": {**theme["legend"], **more.get("legend", {})}}
+
+
+PAPER = _theme(12)
+ON_PAGE = _theme(
+    13.5,  # the page shows 12, in a font of its own: there is room for a wider one than was measured
+    legend={"orient": "top", "layout": {"top": {"anchor": "end"}}},
+    autosize={"type": "fit-x", "contains": "padding"},
+    background=None,
+)
+STYLED = {
+    **dict(zip(PALETTE, ("blue", "rust", "green", "pink", "orange", "sky", "grey", "yellow"), strict=True)),
+    **{ALONE: "accent", GREY: "quiet", PALE: "line", "#dddddd": "line", "#888888": "quiet"},
+    **{"black": "ink", "#000": "ink", "white": "paper"},
+}
+"""What the page's style calls these colours, so that they suit a light and a dark page."""
+CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+"""What XML does not allow."""
+NOISE = {"class", "role", "pointer-events", "font-family", "aria-hidden", "aria-roledescription", "aria-label"}
+
+
+def value_dots(
+    rows: pd.DataFrame,
+    title: str,
+    *,
+    neutral: float = math.nan,
+    between: tuple[float, float] | None = None,
+    colours: Mapping[str, str] | None = None,
+    judged: bool = True,
+) -> Layers:
+    """The value of each group with its interval, in colours by series: genders or runs.
+
+    Takes columns group, series, value, low, high, and `leans`: without a lean a dot is hollow. What is not `judged`
+    is a diamond.
+    """
+    groups, series = (list(dict.fromkeys(rows[name])) for name in ("group", "series"))
+    colours = colours or colours_by_name(series)
+    base = alt.Chart(rows).encode(
+        y=alt.Y("group:N", sort=groups, title=None, axis=alt.Axis(ticks=False, labelPadding=6))
+    )
+    if len(series) > 1:
+        legend = alt.Legend(symbolType="square", columns=max(1, WIDTH // (30 + 7 * max(map(len, series)))))
+        base = base.encode(
+            yOffset=alt.YOffset("series:N", sort=series),
+            color=colour("series", {name: colours[name] for name in series}, None, legend=legend),
+        )
+    else:
+        base = base.encode(color=alt.value(colours[series[0]]))
+    scale = alt.Scale(domain=between, clamp=True) if between else alt.Scale(nice=5, zero=True)
+    x, low = (alt.X(f"{n}:Q", title=title, scale=scale, axis=alt.Axis(tickCount=5)) for n in ("value", "low"))
+    tooltip = [numbers(n)[0] if is_numeric_dtype(rows[n]) else n for n in rows.columns if n != "leans"]
+    layers = [
+        base.mark_rule(strokeWidth=4, strokeCap="round", opacity=0.5).encode(x=low, x2="high:Q"),
+        base.mark_point(filled=True, size=90, shape="circle" if judged else "diamond").encode(x=x, tooltip=tooltip),
+    ]
+    if judged:
+        holes = base.transform_filter("!datum.leans").mark_circle(size=32, opacity=1)
+        layers.append(holes.encode(x=x, color=alt.value("white")))
+    if not math.isnan(neutral):
+        layers.insert(0, rule_at(neutral, color="black", strokeWidth=1.5))
+    return alt.layer(*layers).properties(height=alt.Step(22 if len(series) == 1 else 13))
+
+
+def histogram(scores: pd.Series, title: str, *, neutral: float) -> Layers:
+    """The number of items by score."""
+    known = scores[np.isfinite(scores)].to_numpy(dtype=float)
+    sizes, edges = np.histogram(known, bins=min(BINS, 5 + len(known) // 5))
+    rows = pd.DataFrame({"items": sizes, "from": edges[:-1], "to": edges[1:]})
+    ends = alt.Scale(domain=[edges[0], edges[-1]], nice=False)
+    bars = (
+        alt.Chart(rows)
+        .mark_bar(color=ALONE)
+        .encode(x=alt.X("from:Q", title=title, scale=ends, bin="binned"), x2="to:Q", y=alt.Y("items:Q", title="items"))
+    )
+    inside = edges[0] <= neutral <= edges[-1]
+    return alt.layer(bars, *([rule_at(neutral, color="black", strokeWidth=1.5)] if inside else [])).properties(
+        height=170
+    )
+
+
+def curve(rows: pd.DataFrame, title: str) -> Layers:
+    """Values in their order as a line, in a band of intervals; thick where a change is shown, hollow without a lean.
+
+    Takes columns label, value, low, high, neutral, `leans`, and `changed`: whether it differs from the one before.
+    """
+    labels, known = list(rows["label"]), rows.dropna(subset=["value"])
+    x = alt.X("label:N", title=None, scale=alt.Scale(domain=labels))
+    x = x.axis(labelAngle=0, labelOverlap=True, grid=False)
+    y = alt.Y("value:Q", title=title, scale=alt.Scale(zero=False))
+    base = alt.Chart(known).encode(x=x)
+    before = known[["label", "value"]].shift().add_prefix("last_")
+    steps = alt.Chart(known.join(before)[known["changed"]]).mark_rule(color=RUST, strokeWidth=4, strokeCap="round")
+    dots = base.mark_point(filled=True, size=75, color=ALONE)
+    layers = [
+        base.mark_area(opacity=0.16, color=ALONE).encode(y=alt.Y("low:Q", title=title), y2="high:Q"),
+        base.mark_line(color=ALONE, strokeWidth=1.5).encode(y=y),
+        steps.encode(x="last_label:N", x2="label:N", y="last_value:Q", y2="value:Q"),
+        dots.encode(y=y, tooltip=["label", *numbers("value", "low", "high")]),
+        base.transform_filter("!datum.leans").mark_circle(size=32, opacity=1, color="white").encode(y=y),
+    ]
+    if not math.isnan(neutral := float(rows["neutral"].iloc[0])):
+        layers.insert(0, rule_at(neutral, "y", color="black", strokeWidth=1.5))
+    return alt.layer(*layers).properties(height=180)
 
 
 def learning_curve(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
     """ASLD against the number of sentences trained on, with intervals (Figure 13); takes replicate_means' rows."""
     groups = list(rows["group"].unique())
     base = alt.Chart(rows).encode(
-        x=alt.X("size:Q", title="sentences trained on"),
+        x=alt.X("size:Q", title="sentences trained on", axis=alt.Axis(tickCount=4)),
         color=alt.Color("group:N", scale=alt.Scale(range=PALETTE), legend=None, sort=groups),
     )
     bands = base.mark_area(opacity=0.15).encode(
@@ -42,21 +177,16 @@ def model_dots(rows: pd.DataFrame, *, measure: str, title: str = "") -> alt.TopL
     rows = rows.assign(group=[", ".join(dict.fromkeys(labels)) for labels in rows[shown].astype(str).to_numpy()])
     panels, order = (list(dict.fromkeys(rows[name])) for name in ("group", "model"))
     base = alt.Chart(rows).encode(
-        y=alt.Y("model:N", sort=order, title=None, axis=alt.Axis(labelLimit=240)),
-        color=alt.Color("model:N", sort=order, scale=alt.Scale(range=PALETTE), legend=None),
+        y=alt.Y("model:N", sort=order, title=None),
+        color=colour("model", colours_by_name(order), None, legend=None),
     )
-    tooltip = ["model", *numbers("value", form=".3f"), "mark"]
-    marks = base.mark_text(dy=-10, fontSize=9).encode(x="value:Q", text="mark:N", color=alt.value("black"))
-    layers = alt.layer(*intervals(base, "value", tooltip, size=70, title=measure), marks)
-    row = alt.Row("group:N", sort=panels, title=None, header=LEFT)
-    return with_title(layers.properties(width=420, height=alt.Step(26)).facet(row=row), title)
-
-
-def intervals(base: alt.Chart, value: str, tooltip: Sequence[Any], *, size: int, title: str) -> tuple[Any, Any]:
-    """Two layers: the intervals from `low` to `high` as lines, and a dot for each value."""
-    lines = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=title), x2="high:Q")
-    dots = base.mark_point(filled=True, size=size).encode(x=alt.X(f"{value}:Q", title=title), tooltip=tooltip)
-    return lines, dots
+    lines = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=measure), x2="high:Q")
+    dots = base.mark_point(filled=True, size=70).encode(
+        x="value:Q", tooltip=["model", *numbers("value", form=".3f"), "mark"]
+    )
+    marks = base.mark_text(dy=-10).encode(x="value:Q", text="mark:N", color=alt.value("black"))
+    layers = alt.layer(lines, dots, marks).properties(width=420, height=alt.Step(26))
+    return with_title(layers.facet(row=alt.Row("group:N", sort=panels, title=None, header=LEFT)), title)
 
 
 def rule_at(value: float, axis: Literal["x", "y"] = "x", **style: Any) -> alt.Chart:
@@ -74,11 +204,36 @@ def suited(path: Path) -> None:
 def save(chart: alt.TopLevelMixin, path: Path) -> None:
     """Write a chart as SVG, PDF, PNG or self-contained HTML, by the file's ending: whole or not at all."""
     suited(path)
-    form: Any = path.suffix.lstrip(".")
-    drawn = BytesIO() if form in ("pdf", "png") else StringIO()
-    chart.save(drawn, format=form, inline=form == "html", scale_factor=2 if form == "png" else 1)
-    content = drawn.getvalue()
+    content = rendered(chart, path.suffix.lstrip("."))
     write_whole(path, lambda file: file.write(content.encode() if isinstance(content, str) else content))
+
+
+def rendered(chart: alt.TopLevelMixin, form: str, config: Mapping[str, Any] = PAPER) -> Any:
+    """A chart as SVG or HTML, which are text, or as PDF or PNG, which are bytes."""
+    options = {"scale": 2} if form == "png" else {"bundle": True} if form == "html" else {}
+    convert = getattr(vl_convert, f"vegalite_to_{form}")
+    spec = chart.to_dict(validate=False)  # each part was validated as it was made
+    spec.get("config", {}).pop("view", None)  # Altair's default size
+    return convert(spec, config=config, **options)
+
+
+def page_svg(chart: alt.TopLevelMixin, caption: str) -> Markup:
+    """A chart as SVG for the page: in its colours, as wide as its place, with the caption for screen readers."""
+    root = ElementTree.fromstring(CONTROL.sub("", rendered(chart, "svg", ON_PAGE)))
+    view = root.attrib["viewBox"]
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]  # a page needs no namespaces
+        for part in list(element):
+            if part.get("display") == "none" or part.get("d") == "M0,0h0v0h0Z":
+                element.remove(part)
+        for name, value in list(element.attrib.items()):
+            del element.attrib[name]
+            if name not in NOISE:
+                styled = f"var(--{STYLED[value]})" if value in STYLED else re.sub(r"(\.\d)\d+", r"\1", value)
+                element.set(name.rpartition("}")[2], styled)
+    root.attrib.clear()
+    root.attrib.update({"class": "chart", "viewBox": view, "role": "img", "aria-label": CONTROL.sub("", caption)})
+    return Markup(ElementTree.tostring(root, encoding="unicode"))
 
 
 def with_intervals(bars: Any, title: str) -> Any:
@@ -89,10 +244,11 @@ def with_intervals(bars: Any, title: str) -> Any:
     return bars + lines
 
 
-def bars_of(rows: pd.DataFrame, x: alt.X, y: str, order: list[str], series: str, inner: list[str], limit: int) -> Any:
+def bars_of(rows: pd.DataFrame, x: alt.X, y: str, order: list[str], series: str, inner: list[str]) -> Any:
     """A bar for each label in `y` and each of the `series`, which are in the order of `inner`."""
-    labels = alt.Y(f"{y}:N", sort=order, title=None, axis=alt.Axis(labelLimit=limit))
-    return alt.Chart(rows).mark_bar().encode(x=x, y=labels, yOffset=alt.YOffset(f"{series}:N", sort=inner))
+    bars = alt.Chart(rows, height=alt.Step(9 if len(inner) > 1 else 18)).mark_bar()
+    labels = alt.Y(f"{y}:N", sort=order, title=None)
+    return bars.encode(x=x, y=labels, yOffset=alt.YOffset(f"{series}:N", sort=inner))
 
 
 def numbers(*names: str, form: str = "+.3f") -> list[alt.Tooltip]:
@@ -100,14 +256,18 @@ def numbers(*names: str, form: str = "+.3f") -> list[alt.Tooltip]:
     return [alt.Tooltip(f"{name}:Q", format=form) for name in names]
 
 
-def colour(field: str, colours: Mapping[str, str], title: str, **more: Any) -> alt.Color:
+def colour(field: str, colours: Mapping[str, str], title: str | None, **more: Any) -> alt.Color:
     """The colours of a field, by value."""
     scale = alt.Scale(domain=list(colours), range=list(colours.values()))
     return alt.Color(f"{field}:N", scale=scale, title=title, **more)
 
 
-def with_title(chart: Any, title: str, note: Sequence[str] | None = None) -> alt.TopLevelMixin:
+def colours_by_name(names: Sequence[str]) -> dict[str, str]:
+    """A colour for each of several runs or groups."""
+    return {name: PALETTE[place % len(PALETTE)] if len(names) > 1 else ALONE for place, name in enumerate(names)}
+
+
+def with_title(chart: Any, title: str, note: Sequence[str] = ()) -> alt.TopLevelMixin:
     """The chart below its title, and a note."""
-    shown = title if note is None else alt.TitleParams(title, subtitle=list(note))
-    titled: alt.TopLevelMixin = chart.properties(title=shown)
+    titled: alt.TopLevelMixin = chart.properties(title=alt.TitleParams(title, subtitle=list(note)))
     return titled

@@ -1,6 +1,7 @@
 """The checkpoints of a training on the terminal, and as a chart."""
 
-import altair as alt
+from typing import Any
+
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
@@ -8,8 +9,7 @@ from rich.text import Text
 from evenhand.analysis.change import ONE_TRAINING
 from evenhand.analysis.tracking import Track
 from evenhand.show.page.track import MARKS, lead, named, notes, sentence
-from evenhand.show.plots import BLUE, GREY, RUST
-from evenhand.show.plots import numbers as tooltips
+from evenhand.show.page.track import chart as panel
 from evenhand.show.tables import line, table
 
 SENTENCES = 6
@@ -60,29 +60,14 @@ def _row(track: Track, place: int, shown: list[int]) -> list[str]:
     return [name if len(name) < LABEL else f"{name[: LABEL - 2]}…", *cells]
 
 
-def chart(track: Track) -> alt.TopLevelMixin:
-    """A panel for each headline value: the line of its values in a band of 95 % intervals; red dots are changes."""
-    changed = {(track.curve(row).key, row.end) for row in track.shown}
-    panels = []
-    for curve in track.curves:
-        rows = track.values
-        rows = rows[(rows[["dataset", "measure", "group"]] == list(curve.key)).all(axis=1)]
-        rows = rows.assign(change=[(curve.key, label) in changed for label in rows["checkpoint"]])
-        x = alt.X("checkpoint:N", sort=track.labels, title=None, axis=alt.Axis(labelAngle=-40))
-        unit = curve.task.unit or "value"
-        y = alt.Y("value:Q", title=unit, scale=alt.Scale(zero=False))
-        base = alt.Chart(rows).encode(x=x)
-        colour = alt.Color("change:N", legend=None).scale(domain=[False, True], range=[BLUE, RUST])
-        layers = alt.layer(
-            base.mark_line(color=GREY, strokeDash=[4, 3]).encode(y=alt.Y("neutral:Q", title=unit)),
-            base.mark_area(opacity=0.15, color=BLUE).encode(y=alt.Y("low:Q", title=unit), y2="high:Q"),
-            base.mark_line(color=BLUE).encode(y=y),
-            base.mark_point(filled=True, size=50, opacity=1).encode(
-                y=y, color=colour, tooltip=["checkpoint", *tooltips("value", "low", "high")]
-            ),
-        )
-        panels.append(layers.properties(width=320, height=180, title=named(track, curve)))
-    note = ["Bands are 95 % intervals; the dashed line is neutral.", "Red: changed since the one before."]
+def chart(track: Track) -> Any:
+    """A panel for each headline value: the line of its values in a band of 95 % intervals."""
+    import altair as alt  # takes a second, which a terminal does not need
+
+    panels = [panel(track, curve).properties(title=named(track, curve), width=320) for curve in track.curves]
+    note = [
+        "Bands are 95 % intervals; the level line is neutral. Thick red: changed since the one before.",
+        "A hollow dot: no lean is shown.",
+    ]
     title = alt.TitleParams(f"{track.labels[0]} to {track.labels[-1]}", subtitle=note)
-    whole: alt.TopLevelMixin = alt.concat(*panels, columns=2).properties(title=title)
-    return whole
+    return alt.concat(*panels, columns=2).properties(title=title)

@@ -7,7 +7,6 @@ import base64
 import re
 from collections.abc import Hashable, Sequence
 from functools import cache, singledispatch
-from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -67,9 +66,7 @@ class Picture(NamedTuple):
 
 def picture(chart: alt.TopLevelMixin, caption: str) -> Picture:
     """A chart as SVG in an address of its own, in which nothing can run, whatever its labels say."""
-    drawn = StringIO()
-    chart.save(drawn, format="svg")
-    svg = drawn.getvalue()
+    svg = plots.rendered(chart, "svg")
     found = re.search(r'<svg[^>]* width="([\d.]+)', svg)
     address = f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
     image = Markup('<img alt="{}" src="{}">').format(caption, address)

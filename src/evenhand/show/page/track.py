@@ -1,20 +1,20 @@
 """The page of a training: one HTML file with a curve for each headline value, and where it changed."""
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from typing import Any
+
+import pandas as pd
+from markupsafe import Markup
 
 from evenhand.analysis.change import Change
 from evenhand.analysis.tracking import Curve, Track, way_of
-from evenhand.core.sections import Drawing
 from evenhand.runs.rows import Row
 from evenhand.show.page import readings
+from evenhand.show.page.charts import plotted
 from evenhand.show.page.readings import probability
 from evenhand.show.page.runs import policy, render
-from evenhand.show.page.svg import FOOT, LETTER, Canvas, round_domain
 
-WIDTH, HEIGHT, LEFT = 480.0, 230.0, 52.0
 MARKS = {"lost": "▲", "gained": "▼", "changed": "◆"}
 BECAME = {"lost": "became more biased", "gained": "became less biased", "changed": "changed"}
 KNOWS = {"lost": "came to know less", "gained": "came to know more", "changed": "changed"}
@@ -114,47 +114,33 @@ class Card:
 
     name: str
     asks: str
-    drawn: Drawing
+    svg: Markup
     rows: tuple[tuple[str, Row, Change | None], ...]
     """Checkpoint, value, and the change from the one before."""
 
 
 def card(track: Track, curve: Curve) -> Card:
     """What the page shows of a curve."""
+    from evenhand.show.plots import page_svg  # drawing libraries take a second, which terminals do not need
+
     before = {row.end: row for row in track.rows if track.neighbours(row) and track.curve(row) is curve}
     rows = [(label, value, before.get(label)) for label, value in zip(track.labels, curve.values, strict=True)]
     paired = bool(curve.values[0].contrast) or curve.task.by_gender
     asks = readings.reading(curve.task, contrast=paired).title
-    return Card(named(track, curve), asks, drawn(track, curve.values, before), tuple(rows))
+    told = ", ".join(f"{label} {value.text}" for label, value, _ in rows)
+    return Card(named(track, curve), asks, page_svg(chart(track, curve), told), tuple(rows))
 
 
-def drawn(track: Track, found: Sequence[Row], before: Mapping[str, Change]) -> Drawing:
-    """The curve as SVG: a line through the values, a band of intervals, and thick lines where a change is shown."""
-    neutral = found[0].neutral
-    ends = [end for one in found for end in (one.value, one.low, one.high) if math.isfinite(end)]
-    up = round_domain([*ends, *([] if math.isnan(neutral) else [neutral])], zero=False)
-    shown = Canvas((0.0, float(len(found) - 1)), WIDTH, HEIGHT, left=LEFT)
-    shown.side_axis(up)
-    labels, both = track.short_labels, list(zip(track.labels, found, strict=True))
-    # The first and the last label begin and end at their points: half a label nearer to their neighbours than others.
-    every = math.ceil((len(labels) - 1) * (1.5 * LETTER * max(map(len, labels)) + 10) / (WIDTH - LEFT))
-    for place, label in enumerate(labels):
-        if place % max(1, every) == 0:
-            anchor = "middle" if 0 < place < len(labels) - 1 else "start" if not place else "end"
-            shown.text(shown.x(place), shown.height - FOOT + 16, label, anchor)
-    if not math.isnan(neutral):
-        shown.line(LEFT, shown.y(neutral, up), shown.x(len(found) - 1), shown.y(neutral, up), "neutral")
-    known = [(label, shown.x(place), one) for place, (label, one) in enumerate(both) if one.known]
-    spans = [(x, one) for _, x, one in known if one.spans]
-    edge = [(x, shown.y(one.low, up)) for x, one in spans] + [(x, shown.y(one.high, up)) for x, one in reversed(spans)]
-    shown.add("polygon", points=" ".join(f"{x},{y}" for x, y in edge), class_="band")
-    for (_, x, one), (label, next_x, other) in pairwise(known):
-        kind = "step" if label in before and way_of(before[label]) in MARKS else "curve"
-        shown.line(x, shown.y(one.value, up), next_x, shown.y(other.value, up), kind)
-    for _, x, one in known:
-        shown.value(x, shown.y(one.value, up), "leans" if one.verdict.side else "undecided", "run1")
-    told = ", ".join(f"{label} {one.text}" for label, one in both)
-    return Drawing(shown.drawn(told).svg, "")
+def chart(track: Track, curve: Curve) -> Any:
+    """The chart of a curve, of Altair's."""
+    from evenhand.show import plots
+
+    changed = {row.end for row in track.shown if track.curve(row) is curve}
+    rows = pd.DataFrame(
+        {"label": short, "neutral": value.neutral, "changed": label in changed, **plotted(value)}
+        for label, short, value in zip(track.labels, track.short_labels, curve.values, strict=True)
+    )
+    return plots.curve(rows, curve.task.unit or "value")
 
 
 def track_page(track: Track) -> str:
