@@ -1,8 +1,8 @@
 """Measures, datasets, models and debiasing methods of other people: from a Python file, or from installed packages."""
 
 import sys
-from collections.abc import Mapping
-from functools import cache, partial
+from collections.abc import Callable, Mapping
+from functools import cache
 from importlib.metadata import entry_points
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -14,8 +14,14 @@ from evenhand.core.sections import add_sections
 from evenhand.errors import BadInput
 from evenhand.models import engines
 
-KINDS = ("measures", "datasets", "models", "sections", "mitigations")
-"""Names of entry points, after `evenhand.`; in a file, in capitals, of what it lists."""
+KINDS: dict[str, Callable[[Any, Any], Any]] = {
+    "measures": lambda _, kind: measures.add(kind),
+    "datasets": datasets.add,
+    "models": engines.add,
+    "sections": add_sections,
+    "mitigations": lambda _, kind: mitigation.add(kind),
+}
+"""How each kind is made known, by its name: of entry points, after `evenhand.`; in capitals, of what a file lists."""
 
 
 def load_file(path: str | Path) -> None:
@@ -43,7 +49,7 @@ def load_file(path: str | Path) -> None:
                     "MEASURES and MITIGATIONS are lists of classes; DATASETS, MODELS and SECTIONS are dicts by name."
                 )
             for key, one in found.items():
-                _add(kind, key, one)
+                KINDS[kind](key, one)
     if not any(listed.values()):
         names = ", ".join(kind.upper() for kind in KINDS)
         raise BadInput(f"The plugin '{path}' lists nothing: it needs one of {names}. See docs/extend.md.")
@@ -52,19 +58,6 @@ def load_file(path: str | Path) -> None:
 @cache
 def load_installed() -> None:
     """Make known what installed packages have under `evenhand.measures` and the other `KINDS`."""
-    for kind in KINDS:
+    for kind, add in KINDS.items():
         for entry in entry_points(group=f"evenhand.{kind}"):
-            load_entry(entry, partial(_add, kind))
-
-
-def _add(kind: str, name: Any, found: Any) -> None:
-    if kind == "measures":
-        measures.add(found)
-    elif kind == "mitigations":
-        mitigation.add(found)
-    elif kind == "datasets":
-        datasets.add(name, found)
-    elif kind == "sections":
-        add_sections(name, found)
-    else:
-        engines.add(name, found)
+            load_entry(entry, add)

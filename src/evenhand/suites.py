@@ -121,9 +121,12 @@ def tasks_on(
 
 def _fitting(built: Dataset, which: Sequence[str | Measure[Any]]) -> list[str | Measure[Any]]:
     """The measures asked for, or all that suit the dataset; an error if a named one does not."""
-    sort = type(built.items[0])
+    sort, groups = type(built.items[0]), [item.groups for item in built.items]
     fitting = {name: Traits.of(how) for name, how in measures.MEASURES.items() if Traits.of(how).items in (sort, None)}
-    chosen = list(dict.fromkeys(which)) or [name for name, how in fitting.items() if how.items and _unasked(how, built)]
+    unasked = [name for name, how in fitting.items() if how.items and not how.on_request]
+    chosen = list(dict.fromkeys(which)) or [
+        name for name in unasked if all(of.get(group) for of in groups for group in fitting[name].needs)
+    ]
     for measure in chosen:
         name = measure if isinstance(measure, str) else measure.name
         check_known("measure", [name], measures.MEASURES)
@@ -145,11 +148,6 @@ def _checked(
     known |= {name for _, measure in pairs if isinstance(measure, str) for name in measures.options_of(measure)}
     check_known("option", options, known)
     return DEFAULTS.get(kind, {}) | dict(options)
-
-
-def _unasked(how: Traits, dataset: Dataset) -> bool:
-    """Whether a measure runs on the dataset without being named."""
-    return not how.on_request and all(item.groups.get(group) for item in dataset.items for group in how.needs)
 
 
 def _built(dataset: str, options: Mapping[str, Any]) -> Dataset:
@@ -176,12 +174,10 @@ def _named(dataset: Dataset, measure: Measure[Any], kind: str) -> Task:
         changed |= {k: v for k, v in dataset.options.items() if v != datasets.defaults_of(dataset.name).get(k, v)}
     usual = measures.defaults_of(measure) | DEFAULTS.get(kind, {})
     changed |= {k: v for k, v in _options(measure).items() if v != usual.get(k, v)}
-    told = ", ".join(f"{name}={_short(str(value))}" for name, value in changed.items())
+    texts = {option: str(value) for option, value in changed.items()}
+    texts |= {k: sha256(v.encode()).hexdigest()[:8] for k, v in texts.items() if len(v) > LONGEST_VALUE}
+    told = ", ".join(f"{option}={text}" for option, text in texts.items())
     return Task(dataclasses.replace(dataset, name=f"{dataset.name} ({told})" if told else dataset.name), measure)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= LONGEST_VALUE else sha256(text.encode()).hexdigest()[:8]
 
 
 def _options(measure: Any) -> dict[str, Any]:

@@ -122,7 +122,7 @@ def test_a_path_is_a_model_too_and_misspelt_arguments_are_not_swallowed(tiny_ber
     assert evenhand.audit(tiny_bert, limit=5, out=tmp_path).record.model == "tiny-roberta"
     for model in (tiny_bert, Table(lambda q: (-1.0,))):
         with pytest.raises(TypeError, match="unexpected keyword argument 'limt'"):
-            evenhand.audit(model, limt=5, out=tmp_path / "x")
+            evenhand.audit(model, limt=5, out=tmp_path / "x")  # type: ignore[call-arg]
     assert not (tmp_path / "x").exists()
 
 

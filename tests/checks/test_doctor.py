@@ -204,7 +204,7 @@ def test_bad_input_ends_with_2_and_a_sentence(
 
 def test_misspelt_arguments_are_not_swallowed() -> None:
     with pytest.raises(TypeError, match="unexpected keyword argument 'dtyp'"):
-        doctor(Leaky(), dtyp="float16")
+        doctor(Leaky(), dtyp="float16")  # type: ignore[call-arg]
 
 
 def test_a_suite_for_models_of_another_kind_is_refused_for_an_object_too() -> None:

@@ -26,7 +26,7 @@ from evenhand.models.cache import Remembering, forget_batches, recognise
 from evenhand.models.source import ModelSource
 from evenhand.runs import folder
 from evenhand.runs.folder import StoredRun
-from evenhand.runs.origin import Deviation, Precision
+from evenhand.runs.origin import Precision
 from evenhand.runs.record import AuditRecord, RunRecord, read_record
 
 log = logging.getLogger(__name__)
@@ -151,9 +151,14 @@ def _audit_language(
     if exact and loaded.get("dtype") != "float32":
         redone = None if before is None else overflowed(model) - before  # some models do not count
         precision = same.precision if same and not remembering.work.batches else None
-        precision = precision or _precision(
-            lambda: deviations(remembering, exact(), tasks, results, seed), about(model).get("dtype_asked"), redone
-        )
+        if precision is None:
+            compared = dict[str, Any]()
+            try:
+                compared["deviations"] = tuple(deviations(remembering, exact(), tasks, results, seed))
+            except (EvenhandError, MemoryError) as error:  # the model may fit into memory in half precision only
+                compared["why"] = f"Not compared with float32: {error}"
+                log.warning(compared["why"])
+            precision = Precision(about(model).get("dtype_asked"), redone, **compared)
         for line in (line for found in precision.deviations for line in warning(found, str(loaded["dtype"]))):
             log.warning(line)
             examined["warnings"] += (line,)
@@ -195,13 +200,3 @@ def _preflight(model: Model, tasks: Sequence[Task], earlier: AuditRecord | None)
             log.warning(f"{found.check.capitalize()}, {found.verdict}: {found.says} {found.do}")
     tokens = {name: found.tokens for name, found in fits.items()}
     return {"tokens": tokens, "warnings": tuple(warnings), "doctor": doctored}
-
-
-def _precision(compare: Callable[[], Sequence[Deviation]], asked: str | None, redone: int | None) -> Precision:
-    """How the run compares with float32, or why that is not known; `redone` is the number of overflows."""
-    try:
-        return Precision(asked, redone, tuple(compare()))
-    except (EvenhandError, MemoryError) as error:  # the model may fit into memory in half precision only
-        why = f"Not compared with float32: {error}"
-        log.warning(why)
-        return Precision(asked, redone, why=why)

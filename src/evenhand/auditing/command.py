@@ -1,7 +1,6 @@
 """The command that measures again what a run has."""
 
 import shlex
-from collections.abc import Iterator
 from typing import Any
 
 from evenhand import datasets, measures
@@ -19,32 +18,28 @@ def commands(record: RunRecord) -> list[str]:
     A run does not record where a local model is, only its name: put the folder in its place. Results that were measured
     again later are in the later audit.
     """
-    found = []
-    for audit in record.audits:
-        source = str(audit.loaded.get("source", "folder"))
-        bundled = record.model if record.model in named() else f"PATH/TO/{record.model}"
-        given = [word for option in _arguments(audit, on_hub=source != "folder") for word in option]
-        found.append(shlex.join(["evenhand", "audit", bundled if source == "folder" else source, *given]))
-    return list(dict.fromkeys(found))
+    bundled = record.model if record.model in named() else f"PATH/TO/{record.model}"
+    return list(dict.fromkeys(shlex.join(_words(audit, bundled)) for audit in record.audits))
 
 
-def _arguments(audit: AuditRecord, *, on_hub: bool) -> Iterator[tuple[str, str]]:
-    """The options of an audit that are not the defaults, with their values."""
+def _words(audit: AuditRecord, bundled: str) -> list[str]:
+    """The command of an audit, with the options that are not the defaults."""
     loaded, task = audit.loaded, audit.tasks[0]
-    if on_hub and loaded.get("revision"):
-        yield "--revision", str(loaded["revision"])
+    source = str(loaded.get("source", "folder"))
+    usual = {"lang": "en", "suite": "all", "seed": 0, "dtype": "float32", "batch-size": "auto"}
+    given: list[tuple[str, Any]] = [("revision", loaded.get("revision") if source != "folder" else None)]
     if audit.suite is not None:
-        yield from (("--suite", suite) for suite in audit.suite.split(", ") if suite != "all")
-        yield from (("--lang", lang) for lang in dict.fromkeys(task.language for task in audit.tasks) if lang != "en")
+        given += [("suite", suite) for suite in audit.suite.split(", ")] + [("lang", t.language) for t in audit.tasks]
     else:
-        for builder, file in dict.fromkeys((t.dataset_builder, t.dataset_options.get("file")) for t in audit.tasks):
-            yield (f"--{builder}", str(file)) if builder in FILES else ("--dataset", builder)
-        yield from (("--measure", measure) for measure in dict.fromkeys(task.measure for task in audit.tasks))
-    yield from (("--option", option) for option in _options(audit))
-    dtype, size = loaded.get("dtype_asked", loaded.get("dtype", "float32")), loaded.get("batch_size", "auto")
-    rest: list[tuple[str, Any, Any]] = [("--limit", task.limit, None), ("--seed", task.seed, 0)]
-    rest += [("--dtype", dtype, "float32"), ("--batch-size", size, "auto")]
-    yield from ((name, str(value)) for name, value, default in rest if value != default)
+        for builder, file in ((t.dataset_builder, t.dataset_options.get("file")) for t in audit.tasks):
+            given.append((builder, file) if builder in FILES else ("dataset", builder))
+        given += [("measure", task.measure) for task in audit.tasks]
+    given += [("option", option) for option in _options(audit)]
+    given += [("limit", task.limit), ("seed", task.seed)]
+    given += [("dtype", loaded.get("dtype_asked", loaded.get("dtype"))), ("batch-size", loaded.get("batch_size"))]
+    wanted = dict.fromkeys((name, str(value)) for name, value in given if value not in (None, "", usual.get(name)))
+    words = [word for name, value in wanted for word in (f"--{name}", value)]
+    return ["evenhand", "audit", bundled if source == "folder" else source, *words]
 
 
 def _options(audit: AuditRecord) -> list[str]:

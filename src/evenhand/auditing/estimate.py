@@ -52,12 +52,11 @@ def estimate(source: ModelSource, spec: AuditSpec, *, samples: int = 20) -> list
                     wanted |= dict.fromkeys(requests(question, ability, source.name))
                 except Unanswerable:
                     continue
-        prompts = sum(_characters(request) for request in wanted) // CHARACTERS
+        bodies = [json.loads(request.body) for request in wanted]
+        texts = [
+            body.get("prompt", "") + "".join(part["content"] for part in body.get("messages", ())) for body in bodies
+        ]
+        prompts = sum(map(len, texts)) // CHARACTERS
         replies = len(wanted) * (REPLY_TOKENS if kind == "c" else 1)
         costs.append(Cost(kind, len(wanted), prompts, replies, tuple(left_out)))
     return costs
-
-
-def _characters(request: Request) -> int:
-    body = json.loads(request.body)
-    return len(body.get("prompt", "")) + sum(len(message["content"]) for message in body.get("messages", ()))

@@ -7,20 +7,17 @@ from typing import Any, Protocol
 
 from evenhand import suites
 from evenhand.auditing.sampling import sampled_tasks
-from evenhand.core.dataset import Dataset
+from evenhand.core.dataset import Dataset, Datasets
+from evenhand.core.described import Named
 from evenhand.core.items import Choice, Item, NliPair
 from evenhand.core.loop import Task
-from evenhand.core.measure import Measure
+from evenhand.core.measure import Measure, Measures
 from evenhand.errors import BadInput
 from evenhand.measures import add
 from evenhand.plugins import load_installed
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import RunRecord, TaskRecord, valid
 
-Named = str | Path | Sequence[str | Path] | None
-Given = Named | Dataset | Sequence[Dataset] | Sequence[Item]
-"""Datasets: by name, as objects, or as a list of items."""
-Measures = Named | Measure[Any] | Sequence[str | Measure[Any]]
 MOST_LABELS = 12
 """Of a group that values are shown by, where nobody says which."""
 CAUSAL = [
@@ -73,7 +70,7 @@ class AuditSpec:
         cls,
         suite: Named = "all",
         lang: Named = None,
-        dataset: Given = None,
+        dataset: Datasets = None,
         measure: Measures = None,
         templates: Named = None,
         pairs: Named = None,
@@ -125,7 +122,7 @@ class AuditSpec:
         ]
 
 
-def _datasets(given: Given) -> list[str | Dataset]:
+def _datasets(given: Datasets) -> list[str | Dataset]:
     """Names and objects as a list; a list of items is one dataset."""
     many: list[Any] = list(given) if isinstance(given, list | tuple) else [given]
     if many and all(hasattr(one, "id") and hasattr(one, "groups") for one in many):

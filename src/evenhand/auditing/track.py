@@ -11,6 +11,7 @@ from typing import Any
 from evenhand.auditing.audit import run_folder
 from evenhand.auditing.spec import AuditSpec
 from evenhand.auditing.sweep import named_sources
+from evenhand.core.described import Named
 from evenhand.core.files import CHECKPOINT, prepare, read_parsed
 from evenhand.errors import BadInput, OtherModel, RunError
 from evenhand.models.loading.names import ADAPTER, find
@@ -31,14 +32,14 @@ ALIKE = ("model_type", "vocab_size", "hidden_size", "num_hidden_layers")
 
 def measure_checkpoints(
     models: str | Path | Sequence[str | Path],
-    revision: str | Sequence[str] | None,
+    revision: Named,
+    spec: AuditSpec,
     what: Mapping[str, Any],
     loading: Mapping[str, Any],
     out: Path,
-    audit: Callable[[AuditSpec, ModelSource, str], StoredRun],
+    audit: Callable[[ModelSource, str], StoredRun],
 ) -> list[StoredRun]:
     """The run of each checkpoint in `out`, by `audit` if it is not there, or given: see `evenhand.track`."""
-    spec = AuditSpec.of(**what)
     found = [
         StoredRun.load(one) if isinstance(one, Path) else ModelSource.of(one, loading)
         for one in checkpoints(models, revision)
@@ -66,7 +67,7 @@ def measure_checkpoints(
             runs.append(one)
             continue
         try:
-            runs.append(_finished(folders[name], one, planned) or audit(spec, one, name))
+            runs.append(_finished(folders[name], one, planned) or audit(one, name))
         except OtherModel as error:
             raise RunError(
                 f"'{one.name}' has changed since it was measured: its run in '{folders[name]}' is of other "
@@ -132,22 +133,21 @@ def _finished(folder: Path, source: ModelSource, planned: Any) -> StoredRun | No
     return run
 
 
-def checkpoints(
-    models: str | Path | Sequence[str | Path], revision: str | Sequence[str] | None = None
-) -> list[str | Path]:
+def checkpoints(models: str | Path | Sequence[str | Path], revision: Named = None) -> list[str | Path]:
     """Models by name, and run folders as paths, in the order of a training.
 
     A folder of checkpoints (checkpoint-500, step_500, epoch-2) stands for them in the order of their numbers, then for
     the model in the folder itself; a folder of run folders likewise. `revision` has revisions of the one Hub model.
     """
     given = [str(model) for model in ([models] if isinstance(models, str | Path) else models)]
-    revisions = [revision] if isinstance(revision, str) else list(revision or ())
+    revisions = [revision] if isinstance(revision, str | Path) else list(revision or ())
     if revisions:
         if len(given) != 1 or not find(given[0]).on_hub or find(given[0]).revision:
             raise BadInput(f"`revision` is for one model on the Hub, ID. Got {', '.join(given)}: or give ID@REVISION.")
         given = [f"{given[0]}@{one}" for one in revisions]
-    if _of_one_training(given):  # a shell puts checkpoint-1000 before checkpoint-200
-        given.sort(key=lambda name: _number(Path(name)))
+    folders = [Path(name) for name in given]
+    if len({folder.parent for folder in folders}) == 1 and all(_is_step(folder) for folder in folders):
+        given.sort(key=lambda name: _number(Path(name)))  # a shell puts checkpoint-1000 before checkpoint-200
     found = [one for name in given for one in _expanded(name)]
     places = [str(Path(one).resolve()) if Path(one).is_dir() else str(one) for one in found]
     if twice := [place for place in places if places.count(place) > 1]:
@@ -163,28 +163,25 @@ def checkpoints(
     return found
 
 
-def _of_one_training(given: Sequence[str]) -> bool:
-    folders = [Path(name) for name in given]
-    return len({folder.parent for folder in folders}) == 1 and all(
-        folder.is_dir() and CHECKPOINT.fullmatch(folder.name) and NUMBER.search(folder.name) for folder in folders
-    )
+def _is_step(path: Path) -> bool:
+    return path.is_dir() and bool(CHECKPOINT.fullmatch(path.name) and NUMBER.search(path.name))
 
 
 def _expanded(name: str) -> list[str | Path]:
-    if find(name).engine:
+    place = find(name)
+    if place.engine:
         raise BadInput(
             f"'{name}' has no weights that can be seen, so it cannot be told which checkpoint it is. Audit it, and "
             "give its run folder in its place."
         )
-    folder = Path(find(name).source)
-    if find(name).on_hub or find(name).file:
+    folder = Path(place.source)
+    if place.on_hub or place.file:
         return [name]
     if _is_run(folder):
         return [folder]
-    inside = sorted(path for path in folder.iterdir() if path.is_dir())
-    steps = [path for path in inside if CHECKPOINT.fullmatch(path.name) and NUMBER.search(path.name)]
+    steps = sorted(path for path in folder.iterdir() if _is_step(path))
     if not steps and not _is_model(folder):
-        steps = [path for path in inside if _is_run(path)]
+        steps = sorted(path for path in folder.iterdir() if _is_run(path))
         unnumbered = [path.name for path in steps if not NUMBER.search(path.name)]
         if len(unnumbered) > 1:
             raise BadInput(
@@ -195,12 +192,15 @@ def _expanded(name: str) -> list[str | Path]:
         what = "holds neither a model nor checkpoints (checkpoint-500)" if any(folder.iterdir()) else "is empty"
         raise BadInput(f"'{folder}' {what}. Give a training's output folder, model folders, run folders or Hub ids.")
     for path in steps:
-        if not _is_run(path) and not _is_model(path):
+        if _is_run(path):
+            continue
+        if not _is_model(path):
             raise BadInput(
                 f"'{path}' holds no config.json, so it is not a whole checkpoint. Delete it if its saving was "
                 "interrupted, or give the others one by one."
             )
-        if not _is_run(path) and not _has_tokenizer(path):
+        files = [file for file in path.iterdir() if file.name.startswith(TOKENIZERS) or file.suffix == ".model"]
+        if not files and not (path / ADAPTER).is_file():  # the tokenizer of an adapter may be its base model's
             raise BadInput(
                 f"'{path}' has no tokenizer. A Trainer saves it with every checkpoint if it has one: "
                 "Trainer(processing_class=tokenizer). Copy the tokenizer's files there."
@@ -215,12 +215,6 @@ def _is_run(folder: Path) -> bool:
 
 def _is_model(folder: Path) -> bool:
     return any((folder / name).is_file() for name in ("config.json", ADAPTER))
-
-
-def _has_tokenizer(folder: Path) -> bool:
-    """Whether there is a tokenizer; that of an adapter may be its base model's."""
-    kept = any(path.name.startswith(TOKENIZERS) or path.suffix == ".model" for path in folder.iterdir())
-    return kept or (folder / ADAPTER).is_file()
 
 
 def _number(path: Path) -> tuple[float, str]:
@@ -244,12 +238,11 @@ def check_alike(found: Mapping[str, ModelSource | StoredRun]) -> None:
 
 def _facts(one: ModelSource | StoredRun) -> dict[str, Any]:
     if isinstance(one, StoredRun):
-        facts: dict[str, Any] = {"kind": one.record.audits[-1].kind}
-        facts |= {name: one.record.loaded.get(name) for name in ("architecture", "parameters")}
+        loaded = one.record.loaded
+        facts = {"kind": one.record.audits[-1].kind} | {k: loaded.get(k) for k in ("architecture", "parameters")}
     else:
-        facts = {"kind": one.kind}
-        if not one.place.on_hub and not one.place.file:
-            facts |= _settings(Path(one.place.source))
+        here = not one.place.on_hub and not one.place.file
+        facts = {"kind": one.kind} | (_settings(Path(one.place.source)) if here else {})
     return {what: value for what, value in facts.items() if value not in (None, "", "unknown")}
 
 

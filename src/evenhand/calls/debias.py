@@ -3,12 +3,12 @@
 import hashlib
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
@@ -18,10 +18,12 @@ from evenhand.analysis.change import Change, changes, changes_frame
 from evenhand.analysis.comparison import Comparison
 from evenhand.calls.audit import audit
 from evenhand.calls.train_and_measure import check
+from evenhand.core.described import described
 from evenhand.core.files import prepare, public_path, read_parsed, write_whole
 from evenhand.core.foreign import foreign
 from evenhand.core.items import Pair
 from evenhand.core.model import Model, check_model
+from evenhand.core.parameters import Debias, Loaded
 from evenhand.core.progress import showing
 from evenhand.core.questions import Answer, Likelihood
 from evenhand.datasets.pairs import tgb
@@ -101,6 +103,7 @@ class Debiased:
         return str(told) + compared._repr_html_()
 
 
+@described(Debias)
 def debias(
     model: str | Path | Model = DEFAULT,
     *,
@@ -115,27 +118,24 @@ def debias(
     limit: int | None = None,
     seed: int = 0,
     progress: bool | None = None,
-    model_options: Mapping[str, Any] | None = None,
-    **loading: Any,
+    **loading: Unpack[Loaded],
 ) -> Debiased:
     """Debias a model by a method, and compare before and after.
 
     The method `cds` fine-tunes it on text in which a share of the documents has the other gender: `share`, `remind`,
     `repeat` and `recipe` are its options. Another one is named, or an object with its own options (docs/extend.md).
-    `corpus` is balanced (bundled), gap, gap-flipped, mt-gender or a file. `share` of its documents are swapped: half of
-    them, or none of a corpus that is already balanced. `remind` adds sentences in which gendered words have their right
-    pronoun (pregnant, breastfeed, or a file), each `repeat` times (Barza 2023, section 6.3). The model goes to
-    OUT/model, unless the method only wraps it, the runs to OUT/before and OUT/after; the same call resumes what was
+    Reminders are sentences in which gendered words have their right pronoun (Barza 2023, section 6.3). The model goes
+    to OUT/model, unless the method only wraps it, the runs to OUT/before and OUT/after; the same call resumes what was
     stopped. Under a launcher (torchrun) the first process does all this; the others train with it and end there.
-    `progress`, `model_options` and `loading` are as for `audit`.
     """
     check(limit=limit)
+    options = loading.pop("model_options", None) or {}
     how = _method(method, seed, share=share, remind=tuple(remind), repeat=repeat, recipe=recipe)
     if seed < 0:
         raise BadInput(f"seed must not be negative. Got {seed}.")
     if corpus != CORPUS and not how.needs_texts:
         raise BadInput(f"The method '{how.name}' learns from no texts. Got the corpus '{corpus}': leave out `corpus`.")
-    source = ModelSource.of(model, {**loading, **(model_options or {})})
+    source = ModelSource.of(model, {**loading, **options})
     if how.trains and source.given is not None:
         raise BadInput(f"The method '{how.name}' trains a checkpoint. Got the object '{source.name}': give a folder.")
     out = Path(out).expanduser()
@@ -157,12 +157,12 @@ def debias(
             made_of = repr((base.fingerprint, *how.made_of(texts), suite, limit, seed))
         _claim(out, hashlib.sha256(made_of.encode()).hexdigest())
         asked: dict[str, Any] = {"suite": suite, "limit": limit, "seed": seed}
-        named = {"model_options": model_options, **loading} if source.given is None else {}
+        named: dict[str, Any] = {"model_options": options, **loading} if source.given is None else {}
         before = audit(model if source.given is None else source.given, out=out / "before", **asked, **named)
         known = _held_out(before, base, limit)  # a method may change the model in place
         with guarded():
             made = _checked(how.apply(str(model) if how.trains else base, texts, folder), base)
-        settings = loading if isinstance(made, str) else {}
+        settings: Loaded = loading if isinstance(made, str) else {}
         after = audit(made, out=out / "after", **asked, **settings)
         if after.record.fingerprint == before.record.fingerprint:
             raise BadInput(f"The method '{how.name}' gave the model as it was, '{made}'. It must give another one.")
@@ -174,7 +174,11 @@ def debias(
         plain = done.changes.to_json(orient="records", indent=1).encode()
         write_whole(out / CHANGES, lambda file: file.write(plain))
         with guarded():
-            _record(out, done, ({"corpus": public_path(corpus)} if how.needs_texts else {}) | how.record)
+            what = ({"corpus": public_path(corpus)} if how.needs_texts else {}) | how.record
+            runs = {"before": before.record.fingerprint, "after": after.record.fingerprint}
+            shown = {**runs, **what, "language": language, "alarms": done.alarms}  # on the page
+            claim = json.loads((out / RECORD).read_text(encoding="utf-8"))
+            write_whole(out / RECORD, lambda file: file.write(json.dumps(claim | shown, indent=1).encode()))
         if wrapped is None and out.resolve() in folder.resolve().parents:
             with guarded():
                 _complete_card(done, how.says(public_path(corpus)))
@@ -227,19 +231,6 @@ def _claim(out: Path, made_of: str) -> None:
     write_whole(path, lambda file: file.write(json.dumps({"sha256": made_of}).encode()))
 
 
-def _record(out: Path, done: Debiased, what: Mapping[str, Any]) -> None:
-    """Add to the claim what the page shows: the runs, what was done, what was lost."""
-    path = out / RECORD
-    record = json.loads(path.read_text(encoding="utf-8")) | {
-        "before": done.before.record.fingerprint,
-        "after": done.after.record.fingerprint,
-        **what,
-        "language": done.language,
-        "alarms": done.alarms,
-    }
-    write_whole(path, lambda file: file.write(json.dumps(record, indent=1).encode()))
-
-
 def _held_out(run: Run, model: Model, limit: int | None) -> list[Answer]:
     """How likely each token of sentences is that no training has seen; none if the model cannot be asked that.
 
@@ -281,11 +272,8 @@ def _complete_card(done: Debiased, what: str) -> None:
     card = done.model / "README.md"
     text = card.read_text(encoding="utf-8") if card.exists() else f"# {done.before.record.model}, debiased"
     text = text.split("\n## Debiased")[0].rstrip()
-    lines = [
-        f"## Debiased\n\n{what}\n",
-        "| dataset | measure | group | before | after | change | 95 % interval |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    lines = [f"## Debiased\n\n{what}\n", "| dataset | measure | group | before | after | change | 95 % interval |"]
+    lines.append("|---|---|---|---|---|---|---|")
     for row in (row for row in done.rows if row.needed):
         numbers = " | ".join(f"{number:+.3f}" for number in (row.before, row.after, row.change))
         lines.append(f"| {row.dataset} | {row.name} | {row.group} | {numbers} | {row.difference.interval()} |")

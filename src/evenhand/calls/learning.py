@@ -11,7 +11,9 @@ from typing import Any
 import pandas as pd
 
 from evenhand.calls.train_and_measure import Study, recipe_of, trained
+from evenhand.core.described import described
 from evenhand.core.files import prepare
+from evenhand.core.parameters import Learn
 from evenhand.datasets.corpora.texts import sampled, sentences
 from evenhand.errors import BadInput
 from evenhand.models.loading.names import DEFAULT
@@ -43,6 +45,7 @@ class Learned:
         return {"sentences": dict(self.sentences), **{name: json.loads(rows) for name, rows in tables.items()}}
 
 
+@described(Learn)
 def learned(
     corpora: Mapping[str, str],
     *,
@@ -62,10 +65,8 @@ def learned(
     """Debias a model, fine-tune it on a sample of each corpus, and measure the average sentence likelihood difference.
 
     `corpora` are files, folders or known corpora, by the name to show; `columns` and `lines` say where their texts are
-    (datasets.corpora.texts.documents). Each is sampled `draws` times, `size` sentences each: by
-    default as many as the smallest has, since more is learned from a larger text; without `equal`, all of each. The
-    base is debiased on `debias_on`. With `limit`, a sample of that many pairs is measured. Models and runs are kept in
-    `out`, and the same call resumes a study that was stopped.
+    (datasets.corpora.texts.documents). They are sampled to the size of the smallest, since more is learned from a
+    larger text. Models and runs are kept in `out`, and the same call resumes a study that was stopped.
     """
     if taken := {BASE, DEBIASED} & set(corpora):
         raise BadInput(f"A corpus cannot be called '{min(taken)}', which names a model. Give it another name.")

@@ -87,7 +87,9 @@ class Study:
             recipe, given = recipe_of(self.recipe, draw, self.seed), lessons(draw)
             folder = _folder(self.base, given, recipe, self.out, f"{name}-{draw}")
             runs = {dataset: self._runs(dataset) / folder.name for dataset in self.tasks}
-            if missing := [dataset for dataset, run in runs.items() if _tasks_in(run) != wanted[dataset]]:
+            records = {dataset: read_record(run) if run.is_dir() else None for dataset, run in runs.items()}
+            measured = {name: [task.what for task in record.tasks] for name, record in records.items() if record}
+            if missing := [dataset for dataset in runs if measured.get(dataset, []) != wanted[dataset]]:
                 train(self.base, given, recipe, folder)
                 model = models.load(str(folder), **self.loading)
                 for dataset in missing:
@@ -111,9 +113,3 @@ def _folder(base: str, lessons: Sequence[Any], recipe: Any, out: Path, name: str
         raise BadInput(f"There are no sentences to train '{name}' on.")
     made_of = repr((models.load(base).fingerprint, list(lessons), recipe))
     return out / "models" / f"{name}-{hashlib.sha256(made_of.encode()).hexdigest()[:8]}"
-
-
-def _tasks_in(path: Path) -> list[Any]:
-    """What was measured in a folder, in which versions."""
-    record = read_record(path) if path.is_dir() else None
-    return [task.what for task in record.tasks] if record else []

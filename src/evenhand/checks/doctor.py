@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 from evenhand import suites
 from evenhand.checks import plain_texts
@@ -12,10 +12,12 @@ from evenhand.checks.head_and_language import head_and_language, labels, right_c
 from evenhand.checks.stability import batching, half_precision, numbers
 from evenhand.checks.tokens import casing, length, mask_token, splitting, vocabulary, word_beginnings
 from evenhand.core.dataset import Dataset
+from evenhand.core.described import described
 from evenhand.core.findings import CAREFUL, FINE, UNCHECKED, UNFIT, Finding, Findings
 from evenhand.core.foreign import foreign
 from evenhand.core.items import NliPair
 from evenhand.core.model import Model, kind_of
+from evenhand.core.parameters import ONE_MODEL, Doctor, Loaded
 from evenhand.core.progress import one_bar
 from evenhand.errors import BadInput, UnfitModel, UnknownName
 from evenhand.models import check_keywords
@@ -33,22 +35,19 @@ ONLY_FOR: dict[Check, str] = {mask_token: "masked", word_beginnings: "masked", r
 """Checks that are for one kind of model only."""
 
 
+@described(Doctor, model=ONE_MODEL)
 def doctor(
-    model: str | Path | Model = DEFAULT,
-    *,
-    lang: str = "en",
-    suite: str = "all",
-    model_options: Mapping[str, Any] | None = None,
-    **loading: Any,
+    model: str | Path | Model = DEFAULT, *, lang: str = "en", suite: str = "all", **loading: Unpack[Loaded]
 ) -> Findings:
     """Check a model before it is measured: a verdict for each check (fine, careful, unfit), and what to do.
 
-    `model`, `model_options` and `loading` are as for `evenhand.audit`. Words and lengths are those of the `suite` in
-    the language. A model that cannot be loaded because it is unfit gets one finding with the reason.
+    The model can also be an object, as for `evenhand.audit`. One that cannot be loaded because it is unfit gets one
+    finding with the reason.
     """
+    options = loading.pop("model_options", None) or {}
     check_keywords("doctor", loading)
     with one_bar("Examining the model"):
-        source = ModelSource.of(model, {**loading, **(model_options or {})}, "doctor")
+        source = ModelSource.of(model, {**loading, **options}, "doctor")
         # If the kind is known, names are checked before minutes are spent on loading.
         data = chosen(suite, lang, source.kind) if source.kind else []
         try:

@@ -9,8 +9,10 @@ import pandas as pd
 
 from evenhand import datasets, models
 from evenhand.core.dataset import Dataset
+from evenhand.core.described import described
 from evenhand.core.items import NliPair, Pair
 from evenhand.core.model import TokenCounter
+from evenhand.core.parameters import Lint
 from evenhand.core.progress import bar
 from evenhand.core.questions import Span
 from evenhand.datasets.faults import LEAKS, RULES, Count, Fault, Sentences, faults, leaks, tally
@@ -47,10 +49,11 @@ class Linted:
         return pd.DataFrame(rows, columns=["id", "rule", "what"])
 
 
+@described(Lint)
 def lint(
     file: str | Path, *, stereotype: str = "stereotype", counterpart: str = "counterpart", model: str | None = "mini-en"
 ) -> Linted:
-    """The faults of a file of pairs, or of a dataset by name; `model` is the one whose tokens are counted.
+    """The faults of a file of pairs, or of a dataset by name.
 
     Datasets of NLI pairs are checked for captions that state a gender.
     """

@@ -10,16 +10,16 @@ import typer.core
 
 from evenhand._version import __version__
 from evenhand.cli import datasets, terminal
-from evenhand.cli.audit import audit, track
 from evenhand.cli.change import debias, nli, swap
-from evenhand.cli.common import opt
+from evenhand.cli.common import command as as_command
 from evenhand.cli.datasets import measures
 from evenhand.cli.gate import gate
-from evenhand.cli.measure import doctor, import_scores
+from evenhand.cli.measure import audit, doctor, import_scores, track
 from evenhand.cli.runs import runs, serve
 from evenhand.cli.show import compare, export, figures, report, rescore, show, table
 from evenhand.cli.study import corpus, metaeval, reproduce
 from evenhand.cli.terminal import as_flags
+from evenhand.core.parameters import GROUPS, OUTPUT
 from evenhand.errors import BadInput
 from evenhand.training.processes import processes
 
@@ -37,6 +37,21 @@ class Once(typer.core.TyperCommand):
                     name = max(option.opts, key=len)
                     raise BadInput(f"{name} may be given once. Got it {times} times: run the command once for each.")
         return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """List the options by what they are about."""
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": [], **{group: [] for group in GROUPS}}
+        for parameter in self.get_params(ctx):
+            title = "Arguments" if parameter.param_type_name == "argument" else "Options"
+            if parameter.name == "help" and sections[OUTPUT]:
+                title = OUTPUT
+            title = getattr(parameter, "rich_help_panel", None) or title
+            if listed := parameter.get_help_record(ctx):
+                sections[title].append((listed[0], as_flags(listed[1], self)))
+        for title, rows in sections.items():
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; evenhand ends it by `typer.Exit`, and an end by anything else is no success."""
@@ -75,7 +90,8 @@ TOGETHER = ("debias", "nli")
 
 @app.callback(invoke_without_command=True)
 def root(
-    context: typer.Context, version: Annotated[bool, opt("Print the version.", "--version", is_eager=True)] = False
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
 ) -> None:
     """Measure gender bias in language models and texts, with intervals."""
     if version:
@@ -117,7 +133,7 @@ app.add_typer(datasets.app, name="datasets", rich_help_panel=MEASURE)
 app.add_typer(nli, name="nli", rich_help_panel=CHANGE)
 for each in (app, datasets.app, nli):
     for registered in each.registered_commands:
-        registered.cls = Once
+        registered.cls, registered.callback = Once, as_command(registered.callback)  # type: ignore[arg-type]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -1,60 +1,66 @@
-"""Options and printing that several commands share."""
+"""How commands are made of functions, and options and printing that several of them share."""
 
+import inspect
 import json
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial, wraps
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Unpack, get_args, get_origin
 
 import typer
 
 from evenhand.cli import terminal
+from evenhand.core.described import Argument, Says, Several, records_of
+from evenhand.core.parameters import OUTPUT, RESULTS, WHAT
 from evenhand.core.shown import UNSEEN
 from evenhand.errors import BadInput
 
 Names = list[str] | None
 Paths = list[Path] | None
+Json = Annotated[bool, Says("Print results as JSON.", "--json", group=OUTPUT)]
+Yes = Annotated[bool, Says("With `fresh`: do not ask.", "--yes", group=RESULTS)]
 
 
-def opt(text: str, *names: str, **how: Any) -> Any:
-    """An option with its help, for an annotation; `names` are flags, which begin with a dash, and the metavar."""
-    metavar = next((name for name in names if not name.startswith("-")), None)
-    return typer.Option(*(name for name in names if name.startswith("-")), help=text, metavar=metavar, **how)
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """What typer makes a command of: the function's parameters, and those that it unpacks, with what they say.
+
+    Of what it unpacks, the function gets what was given or has a default.
+    """
+    own, unpacked = [], []
+    for parameter in inspect.signature(function).parameters.values():
+        if get_origin(parameter.annotation) is not Unpack:
+            own.append(_as_typed(parameter.name, parameter.annotation, parameter.default))
+            continue
+        (subject,) = get_args(parameter.annotation)
+        for name, record in records_of(subject).items():
+            unpacked.append(_as_typed(name, subject.__annotations__[name], record.default))
+    optional = {parameter.name for parameter in unpacked}
+
+    @wraps(function)
+    def call(**given: Any) -> None:
+        values = {name: value for name, value in given.items() if value is not None or name not in optional}
+        function(**{name: READ[name](value) if name in READ else value for name, value in values.items()})
+
+    call.__signature__ = inspect.Signature([*unpacked, *own])  # type: ignore[attr-defined]
+    return call
 
 
-def arg(text: str, metavar: str | None = None) -> Any:
-    """The same for an argument."""
-    return typer.Argument(help=text, metavar=metavar)
-
-
-RunFolder = Annotated[Path, arg("A run folder.")]
-Force = Annotated[bool, opt("Replace files that exist.", "--force")]
-Lang = Annotated[
-    str | None,
-    opt("en: take all texts as English. Default: skip or refuse others. Another language needs --word-pairs."),
-]
-Json = Annotated[bool, opt("Print results as JSON.", "--json")]
-Limit = Annotated[int | None, opt("Measure a random sample of at most N items per dataset.", "N")]
-Seed = Annotated[int, opt("The random seed.")]
-Revision = Annotated[str | None, opt("Branch, tag or commit on the Hub.")]
-Dtype = Annotated[str, opt("float32, bfloat16, float16, or auto (bfloat16 if it is native).")]
-Device = Annotated[str | None, opt("cpu, cuda, cuda:1, mps. Default: cuda if available.")]
-RemoteCode = Annotated[bool, opt("Allow a Hub model to run its own code.")]
-WORD_PAIRS = "Your own gendered words, of any language, a pair per line: male, tab, female."
-LABELS = "The labels of a classifier's outputs, in order, if its configuration does not name them."
-Labels = Annotated[str, opt(f"{LABELS} Causal models, suite nli: words for the labels.", "A,B,C")]
-BaseUrl = Annotated[
-    str | None, opt("For openai:NAME: the server's address. Default: OPENAI_BASE_URL, or OpenAI's.", "URL")
-]
-Concurrency = Annotated[int, opt("For openai:NAME: send at most N requests at once.", "N")]
-Samples = Annotated[int, opt("For openai:NAME: how often to ask a question if the server gives only text.", "N")]
-Engine = Annotated[str, opt("ray: use the workers of a Ray cluster.", "local|ray")]
-Address = Annotated[str | None, opt("With ray: the cluster, or auto. Default: start one here.", "HOST:PORT")]
-Workers = Annotated[int | None, opt("With ray: the largest number of workers. Default: as many as fit.")]
-Options = Annotated[Names, opt("An option of a dataset or measure: masks=words. Repeatable.", "--option", "NAME=VALUE")]
-ModelOptions = Annotated[
-    Names, opt("An option of the plugin that loads the model. Repeatable.", "--model-option", "NAME=VALUE")
-]
+def _as_typed(name: str, hint: Any, default: Any) -> inspect.Parameter:
+    """A parameter as typer reads it; what may be a list is None where it is not given."""
+    kind, record = get_args(hint) or (hint, None)
+    if record is not None:
+        several = isinstance(record, Several)
+        kind, default = record.kind or (list[str] if several else kind), None if several else default
+        how = {"help": record.text + " Repeatable." * several, "metavar": record.metavar, **record.typer}
+        if isinstance(record, Argument):
+            info = typer.Argument(**how)
+        else:
+            info = typer.Option(*record.flags, rich_help_panel=record.group or None, **how)
+        hint = Annotated[kind | None if default is None else kind, info]
+    default = inspect.Parameter.empty if default is ... else default
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
 
 def _load_plugins(files: Paths) -> None:
@@ -67,8 +73,18 @@ def _load_plugins(files: Paths) -> None:
             plugins.load_file(file)
 
 
-PLUGINS = "Load your own measures, datasets, models or debiasing methods. Repeatable."
-Plugins = Annotated[Paths, opt(PLUGINS, "--plugin", "FILE.py", callback=_load_plugins, is_eager=True)]
+Plugins = Annotated[
+    Paths,
+    Several(
+        "Load your own measures, datasets, models or debiasing methods.",
+        "--plugin",
+        "FILE.py",
+        kind=list[Path],
+        group=WHAT,
+        callback=_load_plugins,
+        is_eager=True,
+    ),
+]
 
 
 def print_json(data: object) -> None:
@@ -86,11 +102,6 @@ def print_or_write(text: str, out: Path | None) -> None:
         terminal.show(text)
     else:
         write_whole(out, lambda file: file.write(f"{text}\n".encode()))
-
-
-def model_options(given: Names) -> dict[str, Any]:
-    """The options of the plugin that loads the model, by name."""
-    return values(given, "model option", "temperature=0.5")
 
 
 def values(given: Names, what: str, example: str) -> dict[str, Any]:
@@ -114,3 +125,40 @@ def parsed(options: Names, what: str = "option", example: str = "masks=words") -
             raise BadInput(f"The {what} {name} is given twice. Got {name}={found[name]} and {option}: choose one.")
         found[name] = value
     return found
+
+
+def _batch_size(given: str) -> int | str:
+    if given != "auto" and not given.isdecimal():
+        raise BadInput(f"--batch-size must be auto or a whole number from 1. Got '{given}'.")
+    return given if given == "auto" else int(given)
+
+
+def _benchmarks(given: list[str]) -> dict[str, str]:
+    rows = [text.rpartition("=") for text in given]
+    for text, (dataset, _, benchmark) in zip(given, rows, strict=True):
+        if not (dataset and benchmark):
+            raise BadInput(f"--hub must be DATASET=OWNER/NAME, as in tgb=me/tgb. Got '{text}'.")
+    return {dataset: benchmark for dataset, _, benchmark in rows}
+
+
+def _listed(given: str) -> list[str]:
+    return [part.strip() for part in given.split(",") if part.strip()]
+
+
+def _rate(given: str) -> float:
+    try:
+        return float(given)
+    except ValueError as error:
+        raise BadInput(f"A rate of bias is a number between 0 and 1. Got '{given}'.") from error
+
+
+READ: dict[str, Callable[[Any], Any]] = {
+    "options": parsed,
+    "model_options": partial(values, what="model option", example="temperature=0.5"),
+    "columns": partial(parsed, what="column", example="text=Sentence"),
+    "batch_size": _batch_size,
+    "hub": _benchmarks,
+    "measures": _listed,
+    "rates": lambda given: [_rate(rate) for rate in _listed(given)],
+}
+"""How values are read that are typed as text and are something else in Python, by the parameter's name."""

@@ -3,17 +3,20 @@
 import csv
 import math
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Unpack
 
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Force, Json, Options, Plugins, arg, opt, parsed, print_json
+from evenhand.cli.common import Json, Names, Plugins, parsed, print_json
+from evenhand.core.described import Argument, Says, Several
 from evenhand.core.files import check_new, write_whole
+from evenhand.core.parameters import Force, Lint
 from evenhand.errors import BadInput, check_known
 
 BREAKS = r"[\t\r\n]"
-Name = Annotated[str, arg("A dataset. `evenhand datasets list` has the names.")]
+Name = Annotated[str, Argument("A dataset. `evenhand datasets list` has the names.")]
+Options = Annotated[Names, Several("An option of the dataset.", "--option", "NAME=VALUE")]
 
 app = typer.Typer(help="List, show, export, fetch and lint datasets.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -39,7 +42,7 @@ def datasets_list(plugin: Plugins = None) -> None:
 @app.command("show", epilog="Example: evenhand datasets show tgb --rows 20")
 def datasets_show(
     name: Name,
-    rows: Annotated[int, opt("How many rows to print.", min=1)] = 10,
+    rows: Annotated[int, Says("How many rows to print.", min=1)] = 10,
     option: Options = None,
     plugin: Plugins = None,
 ) -> None:
@@ -59,8 +62,8 @@ def datasets_show(
 @app.command("export", epilog="Example: evenhand datasets export becpro-en --out becpro.tsv")
 def datasets_export(
     name: Name,
-    out: Annotated[Path, opt("The .tsv file to write; for lm-eval, a folder.")],
-    form: Annotated[str, opt("tsv, or lm-eval: a task of lm-evaluation-harness.", "--as", "FORMAT")] = "tsv",
+    out: Annotated[Path, Says("The .tsv file to write; for lm-eval, a folder.")],
+    form: Annotated[str, Says("tsv, or lm-eval: a task of lm-evaluation-harness.", "--as", "FORMAT")] = "tsv",
     option: Options = None,
     force: Force = False,
 ) -> None:
@@ -94,7 +97,7 @@ def datasets_export(
 
 
 @app.command("fetch", epilog="Example: evenhand datasets fetch gap")
-def datasets_fetch(name: Annotated[str, arg("A released corpus: gap, nli-coal-en, ...")]) -> None:
+def datasets_fetch(name: Annotated[str, Argument("A released corpus: gap, nli-coal-en, ...")]) -> None:
     """Download a released corpus and verify its checksum.
 
     No other command downloads data.
@@ -107,14 +110,11 @@ def datasets_fetch(name: Annotated[str, arg("A released corpus: gap, nli-coal-en
 
 @app.command("lint", epilog="Example: evenhand datasets lint pairs.csv")
 def datasets_lint(
-    file: Annotated[str, arg("Sentence pairs: csv, tsv, jsonl or parquet; or a dataset's name.")],
-    stereotype: Annotated[str, opt("The column with the stereotypes.")] = "stereotype",
-    counterpart: Annotated[str, opt("The column with the counterparts.")] = "counterpart",
-    model: Annotated[str, opt("Count tokens with this model; none skips that rule.")] = "mini-en",
-    out: Annotated[Path | None, opt("Write all faults to this .tsv file.")] = None,
+    out: Annotated[Path | None, Says("Write all faults to this .tsv file.")] = None,
     force: Force = False,
-    shown: Annotated[int, opt("How many faults to print per rule.", "--show", min=0)] = 3,
+    shown: Annotated[int, Says("How many faults to print per rule.", "--show", min=0)] = 3,
     as_json: Json = False,
+    **given: Unpack[Lint],
 ) -> None:
     """Look for faults in sentence pairs.
 
@@ -126,7 +126,9 @@ def datasets_lint(
 
     if out:
         check_new(out, force)
-    found = lint(file, stereotype=stereotype, counterpart=counterpart, model=None if model == "none" else model)
+    if given["model"] == "none":
+        given["model"] = None
+    found = lint(**given)
     if out:
         text = found.frame.to_csv(sep="\t", index=False, quoting=csv.QUOTE_NONE, lineterminator="\n")
         write_whole(out, lambda file: file.write(text.encode()))

@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Force, Json, Plugins, arg, opt, print_json, print_or_write
+from evenhand.cli.common import Json, Plugins, print_json, print_or_write
+from evenhand.core.described import Argument, Says
+from evenhand.core.parameters import GATE, Baseline, Force
 from evenhand.errors import BadInput
 
 if TYPE_CHECKING:
     from evenhand.gate.verdict import Verdict
 
-Baseline = Annotated[Path | None, opt("The run that worse_by_at_most compares with. Overrides the policy's.", "RUN")]
-Junit = Annotated[Path | None, opt("Write the gate's verdict as JUnit XML.")]
+Junit = Annotated[Path | None, Says("Write the gate's verdict as JUnit XML.", group=GATE)]
 GithubSummary = Annotated[
-    bool, opt("Append the verdict to $GITHUB_STEP_SUMMARY; annotate what does not pass.", "--github-summary")
+    bool,
+    Says("Append the verdict to $GITHUB_STEP_SUMMARY; annotate what does not pass.", "--github-summary", group=GATE),
 ]
 
 
@@ -36,7 +38,8 @@ class Outlets:
             raise BadInput(f"{'--junit' if junit else '--github-summary'} shows a verdict. Add --gate policy.toml.")
         if junit and not junit.absolute().parent.is_dir():
             raise BadInput(f"The folder of --junit '{junit}' does not exist. Make it, or choose another.")
-        if junit and junit.is_file() and not _is_ours(junit):
+        # A verdict of an earlier gate is replaced, as test runners do.
+        if junit and junit.is_file() and b'<testsuites name="evenhand"' not in junit.read_bytes()[:200]:
             raise BadInput(f"--junit '{junit}' exists, and is no verdict of a gate. Choose another.")
         summary = os.environ.get("GITHUB_STEP_SUMMARY", "")
         if github_summary and not summary:
@@ -67,17 +70,11 @@ class Outlets:
         return CODES[worst(verdict.verdict for verdict in verdicts)]
 
 
-def _is_ours(junit: Path) -> bool:
-    """Whether a file is the JUnit XML of an earlier gate, which a later one replaces, as test runners do."""
-    with junit.open("rb") as file:
-        return b'<testsuites name="evenhand"' in file.read(200)
-
-
 def gate(
-    runs: Annotated[list[Path], arg("Run folders.", "RUN...")],
-    policy: Annotated[Path | None, opt("A TOML file with the rules.")] = None,
-    suggest: Annotated[bool, opt("Make a policy that the run passes, instead of judging.", "--suggest")] = False,
-    out: Annotated[Path | None, opt("With --suggest: write the policy here. Default: print it.")] = None,
+    runs: Annotated[list[Path], Argument("Run folders.", "RUN...")],
+    policy: Annotated[Path | None, Says("A TOML file with the rules.")] = None,
+    suggest: Annotated[bool, Says("Make a policy that the run passes, instead of judging.", "--suggest")] = False,
+    out: Annotated[Path | None, Says("With --suggest: write the policy here. Default: print it.")] = None,
     force: Force = False,
     baseline: Baseline = None,
     junit: Junit = None,

@@ -1,39 +1,199 @@
-"""`evenhand doctor` and `evenhand import`: check a model before it is measured; take scores from elsewhere."""
+"""`evenhand audit`, `track`, `doctor` and `import`: models and checkpoints measured, checked, or scored elsewhere."""
 
+import tomllib
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Unpack
 
 import typer
 
-from evenhand.cli import common, terminal
-from evenhand.cli.common import Names, arg, opt
+from evenhand.cli import terminal
+from evenhand.cli.common import Json, Plugins, Yes, print_json
+from evenhand.cli.gate import GithubSummary, Junit, Outlets
 from evenhand.cli.show import print_answer
 from evenhand.cli.terminal import as_options
+from evenhand.core import parameters as ask
+from evenhand.core.described import Says, chosen
+from evenhand.core.files import read_given
+from evenhand.errors import BadInput, check_known
 
-NARROW, WIDE = 60, 120
-SCORES = (
-    "csv, tsv, jsonl, parquet, txt (one number per line), files of lm-evaluation-harness or StereoSet, logs of our "
-    "tasks in inspect (.eval, .json)."
-)
+Quiet = Annotated[bool, Says("Print only results and errors.", "--quiet", group=ask.OUTPUT)]
+CONFIG = "Read options from a TOML file, by their names. The command line overrides them."
+
+
+def from_config(context: typer.Context, path: Path | None) -> Path | None:
+    """Make what the file says the default of the command's options, by their names: `batch-size = 8`.
+
+    A list is an option that is repeated; a table, `option` or `model-option`, has options by name.
+    """
+    if path is None or context.resilient_parsing:
+        return path
+    given = read_given(path.expanduser(), tomllib.loads, "--config", "It is a TOML file of options.")
+    known = {max(param.opts, key=len).lstrip("-"): param for param in context.command.params}  # as they are typed
+    known = {name: param for name, param in known.items() if name not in ("config", "help")}
+    defaults = {}
+    for name, value in given.items():
+        check_known(f"option in {path}", [name], known)
+        param = known[name]
+        if isinstance(value, dict) and name in ("option", "model-option"):
+            value = [f"{key}={one}" for key, one in value.items()]
+        several = getattr(param, "multiple", False) or param.nargs == -1
+        values = value if isinstance(value, list) else [value]
+        wrong = any(isinstance(one, dict | list) for one in values) or (isinstance(value, list) and not several)
+        if wrong or isinstance(value, bool) != bool(getattr(param, "is_flag", False)):
+            raise BadInput(f"{path}: '{name}' has a value of the wrong kind. Got {value!r}.")
+        default = value if isinstance(value, bool) else [*map(str, values)] if several else str(value)
+        try:
+            if param.callback is None:  # which would act on the value, not only look at it
+                param.process_value(context, default)
+        except typer.BadParameter as error:
+            raise BadInput(f"{path}: '{name}' has a value that cannot be used. {error.message}") from error
+        defaults[str(param.name)] = default
+    context.default_map = {**(context.default_map or {}), **defaults}
+    return path
+
+
+class Audit(ask.Audited, ask.Cluster, ask.Judged, total=False):
+    """What the command has in common with `evenhand.sweep`."""
+
+
+def audit(
+    models: Annotated[list[str] | None, ask.MODELS] = None,
+    chat: Annotated[bool | None, Says("Suite choices: the chat template, or plain prompts.", group=ask.WHAT)] = None,
+    system: Annotated[Path | None, Says("With `chat`: a file with the system prompt.", "FILE", group=ask.WHAT)] = None,
+    plugin: Plugins = None,
+    yes: Yes = False,
+    dry_run: Annotated[bool, Says("For openai:NAME: only count requests.", "--dry-run", group=ask.SERVER)] = False,
+    junit: Junit = None,
+    github_summary: GithubSummary = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    verbose: Annotated[bool, Says("Print more log messages.", "--verbose", group=ask.OUTPUT)] = False,
+    log_file: Annotated[Path | None, Says("Append all log messages to this file.", group=ask.OUTPUT)] = None,
+    config: Annotated[Path | None, Says(CONFIG, "FILE", group=ask.OUTPUT, callback=from_config, is_eager=True)] = None,
+    **given: Unpack[Audit],
+) -> None:
+    """Measure models and print what the numbers show.
+
+    Results are added to the model's run; a task that is measured again is replaced. Run the same command again to
+    resume an audit that was stopped.
+    """
+    terminal.log_as(quiet=quiet, verbose=verbose, file=log_file)
+    from evenhand.auditing.audit import run_folder
+    from evenhand.auditing.sweep import named_sources
+    from evenhand.calls.audit import sweep
+
+    models, gate = models or [ask.DEFAULT], given.get("gate")
+    if given["fresh"]:
+        names = named_sources(models, given.get("name"), given.get("model_options"))
+        folders = [run_folder(name, given["out"]) for name in names]
+        if there := ", ".join(str(folder) for folder in folders if (folder / "run.json").exists()):
+            terminal.confirm(f"Delete the results in {there} and start over?", yes=yes)
+    outlets = Outlets.of(gate, junit, github_summary)
+    options = {**(given.get("options") or {}), **({} if chat is None else {"chat": chat})}
+    if system is not None:
+        options["system"] = read_given(system, str.strip, "The system prompt", "Give a UTF-8 text file.")
+        if not options["system"]:
+            raise BadInput(f"The system prompt '{system}' is empty. Leave --system out, or write one.")
+    given["options"] = options
+    if dry_run:
+        _print_costs(models, given, as_json)
+        return
+    runs = []
+    try:
+        for run in sweep(models, **given):
+            runs.append(run)
+            if not as_json:
+                print_answer(run, whole=len(models) == 1)
+        if len(runs) > 1 and not as_json:
+            _print_side_by_side(runs, Path(given["out"]))
+    finally:
+        if as_json and runs:  # also those that were finished before another one failed
+            values = [row for run in runs for row in run.results]
+            judged = {"values": values, "verdicts": [one.to_dict() for one in _verdicts(runs)]} if gate else values
+            print_json(judged)
+    if gate is not None:
+        raise typer.Exit(outlets.give(_verdicts(runs), printed=not as_json))
+
+
+def _print_costs(models: Sequence[str], given: Audit, as_json: bool) -> None:
+    from evenhand.auditing.estimate import estimate
+    from evenhand.auditing.spec import AuditSpec
+    from evenhand.models.served.asking import KINDS
+    from evenhand.models.source import ModelSource
+
+    spec = AuditSpec.of(**chosen(given, ask.What))
+    costs = {model: estimate(ModelSource.of(model), spec, samples=given["samples"]) for model in models}
+    if as_json:
+        print_json({model: [asdict(cost) for cost in of_kinds] for model, of_kinds in costs.items()})
+        return
+    for model, of_kinds in costs.items():
+        terminal.show(f"{model}: nothing was sent. What it takes depends on what the server gives:")
+        for cost in of_kinds:
+            tokens = f"about {cost.prompt_tokens:,} tokens of prompts and {cost.reply_tokens:,} of replies"
+            terminal.show(f"  ({cost.kind}) {KINDS[cost.kind]}: {cost.requests:,} requests, {tokens}")
+            if cost.left_out:
+                terminal.show(f"      cannot be asked: {', '.join(cost.left_out)}")
+        terminal.show("And about 20 requests to find out which of the three it is.")
+
+
+def _verdicts(runs: Sequence[Any]) -> list[Any]:
+    from evenhand.gate.verdict import Verdict
+
+    return [Verdict.load(run.path) for run in runs]
+
+
+def _print_side_by_side(runs: Sequence[Any], out: Path) -> None:
+    from evenhand.analysis.ranking import comparable, side_by_side
+    from evenhand.runs.comparable import of_two_kinds
+    from evenhand.show.figures import draw_models
+    from evenhand.show.tables import models
+
+    tasks = comparable(runs[0])
+    readings = {task.measure: task.reading for task in runs[0].record.tasks}
+    for dataset, measure in tasks:
+        terminal.show(models(side_by_side(runs, dataset, measure), dataset, measure, readings[measure]))
+    if of_two_kinds(runs):
+        terminal.show("Careful: values of causal and other models are not comparable, so none is called best or worst.")
+    if runs[0].record.partial:
+        terminal.show(runs[0].record.sample)
+    for path in draw_models(runs, tasks, out):
+        terminal.show(f"Chart: {path}")
+
+
+def track(
+    models: Annotated[list[str], ask.CHECKPOINTS],
+    plugin: Plugins = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    **given: Unpack[ask.Tracked],
+) -> None:
+    """Measure the checkpoints of a training, and say where bias changed.
+
+    Each checkpoint is measured on the same items and compared with the one before it. The same command resumes, and
+    measures only what is new.
+    """
+    terminal.log_as(quiet=quiet, verbose=False, file=None)
+    from evenhand.calls.audit import track as track_models
+    from evenhand.show.answer import fitted
+    from evenhand.show.track import terminal as shown
+
+    made = track_models(models, **given)
+    if as_json:
+        print_json(made.as_json())
+        return
+    width = fitted(terminal.width())
+    terminal.show(shown(made, width), width=width)
+    terminal.show(f"Figure: {given['out']}/track.{given['form']}")
 
 
 def doctor(
     context: typer.Context,
-    model: Annotated[str, arg("A bundled name, a folder, a Hub id or openai:NAME.")] = "mini-en",
-    lang: Annotated[str, opt("The language to measure it in: en, de, ja or zh.")] = "en",
-    suite: Annotated[str, opt("Check the words and lengths of this suite.")] = "all",
-    revision: common.Revision = None,
-    dtype: common.Dtype = "float32",
-    device: common.Device = None,
-    trust_remote_code: common.RemoteCode = False,
-    labels: common.Labels = "",
-    model_option: common.ModelOptions = None,
-    base_url: common.BaseUrl = None,
-    concurrency: common.Concurrency = 8,
-    samples: common.Samples = 20,
-    as_json: common.Json = False,
-    plugin: common.Plugins = None,
+    model: Annotated[str, ask.ONE_MODEL] = ask.DEFAULT,
+    as_json: Json = False,
+    plugin: Plugins = None,
+    **given: Unpack[ask.Doctor],
 ) -> None:
     """Check whether a model is fit to be measured.
 
@@ -43,14 +203,11 @@ def doctor(
     from evenhand.models.loading.names import find
     from evenhand.show.tables import doctored
 
-    loading: dict[str, Any] = {"revision": revision, "dtype": dtype, "device": device, "labels": labels or ()}
-    loading |= {"trust_remote_code": trust_remote_code, "base_url": base_url}
-    loading |= {"model_options": common.model_options(model_option)}
-    found = look(model, lang=lang, suite=suite, concurrency=concurrency, samples=samples, **loading)
+    found = look(model, **given)
     if as_json:
-        common.print_json([asdict(finding) for finding in found])
+        print_json([asdict(finding) for finding in found])
     else:
-        width = min(WIDE, max(NARROW, terminal.width()))
+        width = min(120, max(60, terminal.width()))
         advice = as_options([finding.do for finding in found], context)
         worded = [replace(finding, do=do) for finding, do in zip(found, advice, strict=True)]
         terminal.show(doctored(find(model).name, worded, width))
@@ -58,22 +215,7 @@ def doctor(
         raise typer.Exit(1)
 
 
-def import_scores(
-    file: Annotated[list[Path], arg(SCORES)],
-    dataset: Annotated[str | None, opt("The dataset that was scored. Logs of our own tasks name it.", "NAME")] = None,
-    measure: Annotated[Names, opt("The measure of the scores. Default: what suits. Repeatable.", "NAME")] = None,
-    name: Annotated[str | None, opt("The model's name. Default: the log's, or the file's.", "MODEL")] = None,
-    columns: Annotated[
-        Names, opt("Column of id, text, other or score: text=Sentence. Repeatable.", "--column", "NAME=COLUMN")
-    ] = None,
-    option: common.Options = None,
-    kind: Annotated[str | None, opt("The kind of model, if you know it: masked, causal or nli.", "KIND")] = None,
-    seed: common.Seed = 0,
-    out: Annotated[Path, opt("Write the run to OUT/<model>/.")] = Path("runs"),
-    fresh: Annotated[bool, opt("Replace an existing run.", "--fresh")] = False,
-    yes: Annotated[bool, opt("With --fresh: do not ask.", "--yes")] = False,
-    as_json: common.Json = False,
-) -> None:
+def import_scores(yes: Yes = False, as_json: Json = False, **given: Unpack[ask.Imported]) -> None:
     """Make a run from scores that were computed elsewhere.
 
     Rows are matched with the items of the dataset by id or text. The run records where its scores come from.
@@ -82,17 +224,17 @@ def import_scores(
     from evenhand.auditing.importing.scores import name_of
     from evenhand.calls.audit import from_scores
 
-    folders = {one: run_folder(name or name_of(one), out) for one in file}
+    fresh = given["fresh"]
+    folders = {one: run_folder(given.get("name") or name_of(one), given["out"]) for one in given["scores"]}
     for there in dict.fromkeys(folders.values()) if fresh else ():
         if (there / "run.json").exists():
             terminal.confirm(f"Replace the results in {there}?", yes=yes)
-    what: dict[str, Any] = {"dataset": dataset, "measure": measure or None, "options": common.parsed(option)}
-    what |= {"name": name, "kind": kind, "seed": seed, "columns": common.parsed(columns, "column", "text=Sentence")}
     runs: dict[Path, Any] = {}
     for one, there in folders.items():
-        runs[there] = from_scores(one, out=out, fresh=fresh and there not in runs, **what)
+        given |= {"scores": one, "fresh": fresh and there not in runs}
+        runs[there] = from_scores(**given)
     if as_json:
-        common.print_json([row for run in runs.values() for row in run.results])
+        print_json([row for run in runs.values() for row in run.results])
         return
     for run in runs.values():
         print_answer(run)

@@ -6,14 +6,15 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Json, Names, arg, opt, print_json
+from evenhand.cli.common import Json, Names, print_json
+from evenhand.core.described import Argument, Says, Several
 from evenhand.errors import BadInput, RunError
 
 
 def runs(
-    folder: Annotated[Path, arg("A folder of runs.")] = Path("runs"),
-    remove: Annotated[str | None, opt("Delete the run of this name.", "RUN")] = None,
-    yes: Annotated[bool, opt("With --remove: do not ask.", "--yes")] = False,
+    folder: Annotated[Path, Argument("A folder of runs.")] = Path("runs"),
+    remove: Annotated[str | None, Says("Delete the run of this name.", "RUN")] = None,
+    yes: Annotated[bool, Says("With --remove: do not ask.", "--yes")] = False,
     as_json: Json = False,
 ) -> None:
     """List runs with one number for each dataset, or remove a run.
@@ -94,15 +95,15 @@ def _remove(folder: Path, name: str, yes: bool) -> None:
 
 
 def serve(
-    folder: Annotated[Path, arg("A folder with runs.", "DIR")] = Path("runs"),
-    host: Annotated[str, opt("Where to listen. Other machines need a token.")] = "127.0.0.1",
-    port: Annotated[int, opt("The port; 0 takes any free one.", min=0, max=65535)] = 8040,
+    folder: Annotated[Path, Argument("A folder with runs.", "DIR")] = Path("runs"),
+    host: Annotated[str, Says("Where to listen. Other machines need a token.")] = "127.0.0.1",
+    port: Annotated[int, Says("The port; 0 takes any free one.", min=0, max=65535)] = 8040,
     token: Annotated[
         str | None,
-        opt("The token that visitors need. Default: generated and printed if needed.", envvar="EVENHAND_TOKEN"),
+        Says("The token that visitors need. Default: generated and printed if needed.", envvar="EVENHAND_TOKEN"),
     ] = None,
-    model: Annotated[Names, opt("Another model to probe: a folder or Hub id. Repeatable.")] = None,
-    open_it: Annotated[bool, opt("Open the pages in your browser.", "--open")] = False,
+    model: Annotated[Names, Several("Another model to probe: a folder or Hub id.")] = None,
+    open_it: Annotated[bool, Says("Open the pages in your browser.", "--open")] = False,
 ) -> None:
     """Browse runs in the browser.
 

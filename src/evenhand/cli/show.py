@@ -5,13 +5,13 @@
 
 import logging
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Annotated, Any, Unpack
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Force, Json, Names, Paths, Plugins, RunFolder, arg, opt, print_json, print_or_write
+from evenhand.cli.common import Json, Names, Plugins, print_json, print_or_write
+from evenhand.core.described import Argument, Says, Several
 from evenhand.core.files import check_new, read_parsed
+from evenhand.core.parameters import COMPARED, Export, Force, Rescore, Table
 from evenhand.errors import BadInput, check_known
 
 FORMS = {".json": "json", ".md": "markdown", ".csv": "csv", ".tex": "latex"}
@@ -19,11 +19,11 @@ log = logging.getLogger(__name__)
 
 
 def show(
-    run: RunFolder,
-    full: Annotated[bool, opt("Print every value, not only the main ones.", "--full")] = False,
-    dataset: Annotated[Names, opt("Print every value of this dataset. Repeatable.")] = None,
-    frequency: Annotated[Path | None, opt("With --full: a .tsv file of attributes and corpus frequencies.")] = None,
-    command: Annotated[bool, opt("Print the command that made the run.", "--command")] = False,
+    run: Annotated[Path, Argument("A run folder.")],
+    full: Annotated[bool, Says("Print every value, not only the main ones.", "--full")] = False,
+    dataset: Annotated[Names, Several("Print every value of this dataset.")] = None,
+    frequency: Annotated[Path | None, Says("With --full: a .tsv file of attributes and corpus frequencies.")] = None,
+    command: Annotated[bool, Says("Print the command that made the run.", "--command")] = False,
     as_json: Json = False,
     plugin: Plugins = None,
 ) -> None:
@@ -47,16 +47,11 @@ def show(
         print_answer(loaded)
 
 
-def rescore(
-    run: RunFolder,
-    file: Annotated[Paths, opt("Your own data file, if it has moved. Repeatable.")] = None,
-    as_json: Json = False,
-    plugin: Plugins = None,
-) -> None:
+def rescore(as_json: Json = False, plugin: Plugins = None, **given: Unpack[Rescore]) -> None:
     """Score a run again from its stored answers, without the model."""
     from evenhand.calls.audit import rescore as rescore_run
 
-    scored = rescore_run(run, file=file or ())
+    scored = rescore_run(**given)
     if as_json:
         print_json(scored.results)
     else:
@@ -81,9 +76,9 @@ def _numbers(path: Path) -> dict[str, float]:
 
 
 def report(
-    runs: Annotated[list[Path], arg("One run, or several side by side.", "RUN...")],
+    runs: Annotated[list[Path], Argument("One run, or several side by side.", "RUN...")],
     out: Annotated[
-        Path | None, opt("The file to write. Default: report.html, in the run's folder or, for several runs, here.")
+        Path | None, Says("The file to write. Default: report.html, in the run's folder or, for several runs, here.")
     ] = None,
     force: Force = False,
     plugin: Plugins = None,
@@ -99,10 +94,10 @@ def report(
 
 
 def figures(
-    runs: Annotated[list[Path], arg("Run folders; several are drawn side by side.", "RUN...")],
-    out: Annotated[Path, opt("The folder for the charts.")] = Path("figures"),
-    suffix: Annotated[str, opt("svg, pdf, png or html.", "--format")] = "svg",
-    corpus: Annotated[str | None, opt("Mark the professions in this corpus or file.", "--seen")] = None,
+    runs: Annotated[list[Path], Argument("Run folders; several are drawn side by side.", "RUN...")],
+    out: Annotated[Path, Says("The folder for the charts.")] = Path("figures"),
+    suffix: Annotated[str, Says("svg, pdf, png or html.", "--format")] = "svg",
+    corpus: Annotated[str | None, Says("Mark the professions in this corpus or file.", "--seen")] = None,
     force: Force = False,
     plugin: Plugins = None,
 ) -> None:
@@ -124,48 +119,27 @@ def figures(
         terminal.show(str(path))
 
 
-def export(
-    runs: Annotated[list[Path], arg("Run folders; several for bibtex, csv, latex.", "RUN...")],
-    to: Annotated[str, opt("bibtex, csv, eval-results, every-eval-ever, latex, model-card.", "--as", "FORMAT")],
-    out: Annotated[Path | None, opt("A file or folder to write to. Default: print.")] = None,
-    into: Annotated[Path | None, opt("model-card: the README.md to put the section into.")] = None,
-    scores: Annotated[bool, opt("csv: write the scores of items instead of values.", "--scores")] = False,
-    cite: Annotated[Names, opt("bibtex: a training corpus, such as gap. Repeatable.")] = None,
-    hub: Annotated[Names, opt("eval-results: a dataset's Hub benchmark. Repeatable.", "DATASET=OWNER/NAME")] = None,
-    organization: Annotated[str | None, opt("every-eval-ever: the organization that measured.")] = None,
-    relationship: Annotated[
-        str | None, opt("every-eval-ever: first_party (the maker), third_party, collaborative, other.")
-    ] = None,
-    force: Force = False,
-) -> None:
+def export(**given: Unpack[Export]) -> None:
     """Write runs as csv, LaTeX, BibTeX, a model card and more.
 
     Every value is written with its interval.
     """
     from evenhand.formats import export as export_runs
 
-    given: dict[str, Any] = {"scores": scores, "cite": cite, "hub": dict(map(_pair, hub or []))}
-    given |= {"organization": organization, "relationship": relationship}
-    given = {name: value for name, value in given.items() if value}
-    text = export_runs(runs, to, out=out, into=into, force=force, **given)
-    if out is None and into is None:
+    text = export_runs(**given)
+    if "out" not in given and "into" not in given:
         terminal.show(text.removesuffix("\n"))
 
 
-def _pair(text: str) -> tuple[str, str]:
-    dataset, sign, found = text.rpartition("=")
-    if not (dataset and sign and found):
-        raise BadInput(f"--hub must be DATASET=OWNER/NAME, as in tgb=me/tgb. Got '{text}'.")
-    return dataset, found
-
-
 def compare(
-    runs: Annotated[list[Path], arg("Run folders; the first is the baseline.", "RUN RUN...")],
-    form: Annotated[str | None, opt("table (default), csv, json, latex, markdown.", "--as", show_default=False)] = None,
+    runs: Annotated[list[Path], COMPARED],
+    form: Annotated[
+        str | None, Says("table (default), csv, json, latex, markdown.", "--as", show_default=False)
+    ] = None,
     as_json: Json = False,
-    as_markdown: Annotated[bool, typer.Option("--markdown", hidden=True)] = False,
-    chart: Annotated[Path | None, opt("Draw the changes to a .svg, .pdf, .png or .html file.")] = None,
-    out: Annotated[Path | None, opt("Write to a .csv, .json, .md or .tex file.")] = None,
+    as_markdown: Annotated[bool, Says("", "--markdown", hidden=True)] = False,
+    chart: Annotated[Path | None, Says("Draw the changes to a .svg, .pdf, .png or .html file.")] = None,
+    out: Annotated[Path | None, Says("Write to a .csv, .json, .md or .tex file.")] = None,
     force: Force = False,
     plugin: Plugins = None,
 ) -> None:
@@ -200,31 +174,23 @@ def _form(form: str | None, as_json: bool, as_markdown: bool, out: Path | None) 
     """What to print or write; without an option, as the ending of the file says."""
     if as_markdown:
         log.warning("--markdown is deprecated, and will be removed in 0.3.0: use --as markdown.")
-    asked = [name for name in (form, "json" if as_json else None, "markdown" if as_markdown else None) if name]
+    asked = [name for name in (form, as_json and "json", as_markdown and "markdown") if name]
     if len(set(asked)) > 1:
         raise BadInput(f"Choose one form. Got {' and '.join(asked)}.")
-    if asked:
-        known = ["table", *sorted(FORMS.values())]
-        check_known("form of a comparison", asked[:1], known)
-        if asked[0] == "table" and out is not None:
-            raise BadInput(f"A table is printed, not written. Got --out '{out}': choose another form with --as.")
-        return asked[0]
-    if out is None:
-        return "table"
-    if out.suffix not in FORMS:
+    check_known("form of a comparison", asked, ["table", *sorted(FORMS.values())])
+    if asked == ["table"] and out is not None:
+        raise BadInput(f"A table is printed, not written. Got --out '{out}': choose another form with --as.")
+    if not asked and out is not None and out.suffix not in FORMS:
         raise BadInput(f"--out must end in {', '.join(FORMS)}, unless --as says what to write. Got '{out}'.")
-    return FORMS[out.suffix]
+    return asked[0] if asked else FORMS[out.suffix] if out else "table"
 
 
 def table(
-    runs: Annotated[list[Path], arg("Run folders, one for each model.", "RUN...")],
-    to: Annotated[str | None, opt("latex, csv or markdown. Default: by the ending of --out.", "--as", "FORMAT")] = None,
-    measure: Annotated[Names, opt("A measure. Default: the main numbers. Repeatable.")] = None,
-    dataset: Annotated[Names, opt("A dataset. Default: all. Repeatable.")] = None,
-    group: Annotated[Names, opt("A group, such as balanced. Default: all items. Repeatable.")] = None,
-    out: Annotated[Path | None, opt("A file to write to. Default: print.")] = None,
+    to: Annotated[str | None, Says("latex, csv or markdown. Default: as `out` ends.", "--as", "FORMAT")] = None,
+    out: Annotated[Path | None, Says("A file to write to. Default: print.")] = None,
     force: Force = False,
     plugin: Plugins = None,
+    **given: Unpack[Table],
 ) -> None:
     """Write one table of several models for a paper.
 
@@ -237,5 +203,5 @@ def table(
     check_known("format of a table", [to], forms.values())
     if out is not None:
         check_new(out, force)
-    made = make(list(runs), measure=measure or (), dataset=dataset or (), group=group or ())
+    made = make(**given)
     print_or_write(getattr(made, f"to_{to}")(), out)

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from evenhand.core.contrasts import Partners
+from evenhand.core.described import Named
 from evenhand.core.design import Kinds
 from evenhand.core.foreign import is_ours
 from evenhand.core.items import Item, check_texts, texts
@@ -78,3 +79,7 @@ def _table(items: Sequence[Item]) -> pd.DataFrame:
 def base_name(dataset: str) -> str:
     """The name of a dataset without its options: "becpro-de (forms=crossed)" is becpro-de."""
     return dataset.partition(" (")[0]
+
+
+Datasets = Named | Dataset | Sequence[Dataset] | Sequence[Item]
+"""Datasets: by name, as objects, or as a list of items."""

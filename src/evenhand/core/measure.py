@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, get_args
 
+from evenhand.core.described import Named
 from evenhand.core.foreign import foreign, is_ours, number
 from evenhand.core.items import Item
 from evenhand.core.questions import AMONG, Answer, Question
@@ -128,3 +129,7 @@ class Traits:
         low, high = (end if math.isfinite(end) else None for end in self.bounds)
         same = ("title", "leans", "unit", "better", "rank", "favours", "family")
         return {name: getattr(self, name) for name in same} | {"bounds": (low, high)}
+
+
+Measures = Named | Measure[Any] | Sequence[str | Measure[Any]]
+"""Measures: by name, or as objects."""

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evenhand.core.described import described
 from evenhand.core.files import check_new, prepare, write_whole
+from evenhand.core.parameters import Export
 from evenhand.errors import BadInput, check_known
 from evenhand.formats.bibtex import bibtex
 from evenhand.formats.csv import csv
@@ -41,6 +43,7 @@ FORMATS = {
 AnyRun = StoredRun | str | Path
 
 
+@described(Export)
 def export(
     runs: AnyRun | Sequence[AnyRun],
     to: str,
@@ -52,10 +55,8 @@ def export(
 ) -> str:
     """The runs as text in the format `to`, also written to the file or folder `out` if that is given.
 
-    `to` is bibtex, csv, eval-results, every-eval-ever, latex or model-card; bibtex, csv and latex take several runs.
-    `out` of eval-results is a folder, such as a model's repository: the file goes to its .eval_results. `into` is a
-    model card whose section is written or replaced. A file that exists is
-    replaced only with `force`. `options` go to the format's function.
+    `out` of eval-results is a folder, such as a model's repository: the file goes to its .eval_results. `options` go to
+    the format's function.
     """
     check_known("format", [to], FORMATS)
     how = FORMATS[to]

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from inspect import signature
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, Unpack, cast, overload
 
+from evenhand.core.described import described
 from evenhand.core.model import Model, kind_of
+from evenhand.core.parameters import Checkpoint, Loading
 from evenhand.errors import BadInput, UnfitModel, check_known
 from evenhand.models.engines import ENGINES, OURS
 from evenhand.models.engines import add as add
@@ -24,14 +26,7 @@ def load(name: str = DEFAULT, *, base_url: str, concurrency: int = ..., samples:
 
 @overload
 def load(
-    name: str = DEFAULT,
-    *,
-    revision: str | None = ...,
-    dtype: str = ...,
-    device: str | None = ...,
-    batch_size: int | str = ...,
-    trust_remote_code: bool = ...,
-    labels: str | Sequence[str] = ...,
+    name: str = DEFAULT, *, revision: str | None = ..., **checkpoint: Unpack[Checkpoint]
 ) -> "MaskedLM | CausalLM | NliModel": ...
 
 
@@ -39,6 +34,7 @@ def load(
 def load(name: str, **options: Any) -> Model: ...
 
 
+@described(Loading)
 def load(
     name: str = DEFAULT,
     *,
@@ -55,14 +51,10 @@ def load(
 ) -> Model:
     """Load a masked or causal language model or an NLI classifier by bundled name, folder, .gguf file or Hub id.
 
-    `dtype` is float32, bfloat16, float16 or auto: bfloat16 where the device computes in it natively, else float32.
-    `device` defaults to the GPU if there is one. `labels` says what the three outputs of a classifier mean, in order,
-    where its configuration does not. A causal model answers NLI questions only with `labels`: its words for
-    entailment, neutral and contradiction.
-
-    "openai:NAME" is a model behind a server at `base_url` (docs/served-models.md), which gets at most `concurrency`
-    requests at once. Where it gives text only, a question is asked `samples` times. The others do not apply to it.
-    "PREFIX:NAME" is loaded by a plugin's function, with those `options` that are its parameters.
+    A causal model answers NLI questions only with `labels`: its words for entailment, neutral and contradiction.
+    "openai:NAME" is a model behind a server at `base_url` (docs/served-models.md); of the others, only `concurrency`
+    and `samples` apply to it. "PREFIX:NAME" is loaded by a plugin's function, with those `options` that are its
+    parameters.
     """
     given: Any = name  # or what `ModelSource` has found by it
     found = given if isinstance(given, Found) else find(given)  # a wrong name is an error before torch is imported

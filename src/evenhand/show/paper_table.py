@@ -7,6 +7,8 @@ from typing import Any
 
 import pandas as pd
 
+from evenhand.core.described import described
+from evenhand.core.parameters import Table
 from evenhand.errors import BadInput, UnknownName
 from evenhand.formats.escaping import latex as escaped
 from evenhand.formats.escaping import markdown as escaped_markdown
@@ -92,6 +94,7 @@ class PaperTable:
         return [*((name,) for name in COLUMN), *models], columns, cells
 
 
+@described(Table)
 def table(
     runs: StoredRun | str | Path | Sequence[StoredRun | str | Path],
     *,
@@ -102,8 +105,7 @@ def table(
     """The numbers of one or more runs as one table for a paper: `to_latex()`, `to_markdown()`, `to_csv()`, `frame`.
 
     By default the main numbers: stereotype and default of each dataset, or its one number where the two cannot be told
-    apart. `measure` and `dataset` choose others by name; with `group`, rows of that group instead of all items. Runs
-    must have been measured in the same way; a number that one of them lacks is a dash.
+    apart. Runs must have been measured in the same way; a number that one of them lacks is a dash.
     """
     loaded = [StoredRun.load(run) for run in ([runs] if isinstance(runs, StoredRun | str | Path) else runs)]
     if not loaded:

@@ -7,7 +7,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, get_args
 
+from evenhand.core.described import described
 from evenhand.core.files import check_new, prepare
+from evenhand.core.parameters import Swap
 from evenhand.datasets.files.language import check_language, not_english_files
 from evenhand.datasets.files.plain_text import TEXT, texts_in
 from evenhand.datasets.files.rows import SUFFIXES, check_text, read_word_pairs
@@ -24,6 +26,7 @@ from evenhand.text.text_files import Job
 ONLY: dict[str | None, Gender | None] = {None: None, "he-to-she": "male", "she-to-he": "female"}
 
 
+@described(Swap)
 def swap(
     file: str | Path,
     out: str | Path | None = None,
@@ -49,21 +52,11 @@ def swap(
     """Write the texts of `file` with the other gender to `out` (FILE.swapped.EXT); everything else is unchanged.
 
     A document is a paragraph of a .txt file, or with `lines` a line; or a row of a csv, tsv, jsonl or parquet file,
-    whose texts are in `column`, or in several. Names are treated alike throughout a text. Of a folder, every such file
-    is written to the folder `out` (FOLDER.swapped). A `share` of the documents is rewritten, chosen by `seed`; with
-    `augment` the original is written as well. `trail` writes the edit log, OUT.trail.jsonl.
+    whose texts are in one `column` or several. Names are treated alike throughout a text; False leaves them as they
+    are, and `to="neutral"` does, too. The words of `word_pairs` take the
+    place of the English words and names: each becomes its partner, and no grammar is looked after.
 
-    `grammar` says what decides whether her is him or his: `rules`, the bundled `model`, or with `auto` the model where
-    rules are unsure. `only` is he-to-she or she-to-he. `to="neutral"` makes he and she they, a fireman a firefighter;
-    names stay.
-
-    `names` are first names to swap too, or a file with pairs of your own (male, tab, female). `word_pairs` is such a
-    file of words, of any language, which takes the place of the English words and names: each word becomes its partner,
-    and no grammar is looked after.
-
-    Files that exist are replaced only with `force`; the same call resumes a swap that was stopped. Texts that seem not
-    to be English are refused, unless `lang="en"` says that they are. With the engine `ray` the workers of the cluster
-    at `address`, or of this machine, do the work; the result is the same.
+    The same call resumes a swap that was stopped. With the engine `ray` the result is the same.
     """
     check_engine(engine, address, workers)
     if engine == "ray" and jobs is not None:

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.auditing.spec import AuditSpec, Given, Measures, PlannedTask
-from evenhand.core.dataset import Dataset
+from evenhand.auditing.spec import AuditSpec, PlannedTask
+from evenhand.core.dataset import Dataset, Datasets
 from evenhand.core.items import Blank, Item, texts
 from evenhand.core.loop import Task, questions_of, score
-from evenhand.core.measure import Traits, Unscored, summary_of
+from evenhand.core.measure import Measures, Traits, Unscored, summary_of
 from evenhand.core.model import checked
 from evenhand.core.questions import Answer, Fill, Question
 from evenhand.core.scores import Score
@@ -68,7 +68,7 @@ def _number(where: str, name: str, value: Any) -> float:
 class Foreign:
     """What a user says of scores that were computed elsewhere."""
 
-    dataset: Given
+    dataset: Datasets
     measure: Measures
     columns: Mapping[str, str]
     """The names that columns have in the file."""
@@ -76,7 +76,7 @@ class Foreign:
     kind: str | None
     seed: int
 
-    def spec(self, dataset: Given, options: Mapping[str, Any]) -> AuditSpec:
+    def spec(self, dataset: Datasets, options: Mapping[str, Any]) -> AuditSpec:
         """What would have been measured here."""
         return AuditSpec.of(dataset=dataset, measure=self.measure, options=options, seed=self.seed)
 
