@@ -53,8 +53,8 @@ def swap(
 
     A document is a paragraph of a .txt file, or with `lines` a line; or a row of a csv, tsv, jsonl or parquet file,
     whose texts are in one `column` or several. Names are treated alike throughout a text; False leaves them as they
-    are, and `to="neutral"` does, too. The words of `word_pairs` take the
-    place of the English words and names: each becomes its partner, and no grammar is looked after.
+    are, and `to="neutral"` does, too. The words of `word_pairs` take the place of the English words and names: each
+    becomes its partner, and no grammar is looked after.
 
     The same call resumes a swap that was stopped. With the engine `ray` the result is the same.
     """
