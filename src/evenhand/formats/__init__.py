@@ -30,6 +30,11 @@ class Format:
     file: str
     several: bool = False
 
+    @property
+    def options(self) -> list[str]:
+        """The names of its parameters, apart from the runs."""
+        return list(inspect.signature(self.write).parameters)[1:]
+
 
 FORMATS = {
     "bibtex": Format(bibtex, "evenhand.bib", several=True),
@@ -60,7 +65,7 @@ def export(
     """
     check_known("format", [to], FORMATS)
     how = FORMATS[to]
-    check_known(f"option of format '{to}'", options, list(inspect.signature(how.write).parameters)[1:])
+    check_known(f"option of format '{to}'", options, how.options)
     given = [runs] if isinstance(runs, StoredRun | str | Path) else runs
     loaded = [StoredRun.load(run) for run in given]
     if not loaded:
