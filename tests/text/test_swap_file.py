@@ -80,6 +80,29 @@ def test_augmenting_writes_both(tmp_path: Path) -> None:
     assert texts(done.out) == [TEXTS[0], SWAPPED[0], TEXTS[1], TEXTS[2], SWAPPED[2]]
 
 
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        (
+            "a.csv",
+            '\ufeff# one\r\n#two\r\nid,text\r\n1,He left.\r\n\r\n2,"She, ""too"",\r\n\r\nleft."\r\n\r\n"3","his"',
+            '\ufeff# one\r\n#two\r\nid,text\r\n1,He left.\r\n1,She left.\r\n\r\n2,"She, ""too"",\r\n\r\nleft."\r\n'
+            '2,"He, ""too"",\r\n\r\nleft."\r\n\r\n"3","his"\n"3","hers"',
+        ),
+        (
+            "a.tsv",
+            '#x\ntext\nHe left\n\n  \n"She ""x"""\nnobody\n',
+            '#x\ntext\nHe left\nShe left\n\n  \n"She ""x"""\n"He ""x"""\nnobody\n',
+        ),
+        ("a.jsonl", '\n{"text":"He","n":1.5}\n  \n', '\n{"text":"He","n":1.5}\n{"text":"She","n":1.5}\n  \n'),
+    ],
+)
+def test_all_that_is_no_row_stays_where_it_was(tmp_path: Path, name: str, before: str, after: str) -> None:
+    file = tmp_path / name
+    file.write_bytes(before.encode())
+    assert swap(file, augment=True, lang="en", jobs=1).out.read_bytes().decode() == after
+
+
 def test_a_share_is_seeded_and_the_rest_is_untouched(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_text("".join(f"He has {i} hats.\r\n" for i in range(400)))
@@ -286,8 +309,8 @@ def test_gap_columns_follow_in_every_format(tmp_path: Path, suffix: str) -> None
         ("a.tsv", '# x\nid\ttext\n"1"\t"He ""x"""\n2\tNo "x" here', '# x\nid\ttext\n"1"\t"She ""x"""\n2\tNo "x" here'),
         (
             "a.jsonl",
-            '{"text":"Caf\\u00e9","n":1.50}\n\n{"text":"He \\u00e9","n":1}\r\n{"n": 2, "text": "é her"}',
-            '{"text":"Caf\\u00e9","n":1.50}\n\n{"text":"She \\u00e9","n":1}\r\n{"n": 2, "text": "é him"}',
+            '{"text":"Caf\\u00e9","n":1.5}\n\n{"text":"He \\u00e9","n":1}\r\n{"n": 2, "text": "é her"}',
+            '{"text":"Caf\\u00e9","n":1.5}\n\n{"text":"She \\u00e9","n":1}\r\n{"n": 2, "text": "é him"}',
         ),
     ],
 )
