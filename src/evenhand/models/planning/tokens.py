@@ -1,10 +1,10 @@
 """Texts as a tokenizer sees them, and which tokens a span covers."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from evenhand.core.questions import BuiltIn, Choose, Fill, Likelihood, Question, Span
 from evenhand.errors import BadInput, UnfitModel
@@ -12,6 +12,7 @@ from evenhand.models.planning.codes import join
 from evenhand.models.planning.plan import Ids
 
 Pair = tuple[str, str]
+Given = TypeVar("Given", str, Pair)
 
 CHUNK = 1000  # texts in one call of a tokenizer
 
@@ -143,26 +144,27 @@ def asked(question: Likelihood, tokenized: Mapping[str, TokenizedText]) -> list[
 def encode(tokenizer: Any, texts: Iterable[str], longest: int, *, templated: bool = False) -> dict[str, TokenizedText]:
     """The tokens of each distinct text; `templated` ones have all their special tokens, which are no fault there."""
     note_on = _notes(tokenizer, longest, set(tokenizer.all_special_ids) if templated else frozenset())
+    unneeded = dict.fromkeys(["return_attention_mask", "return_token_type_ids"], False)
+    unneeded |= {"add_special_tokens": False} if templated else {}
     found = {}
-    distinct = list(dict.fromkeys(texts))
-    for start in range(0, len(distinct), CHUNK):
-        chunk = distinct[start : start + CHUNK]
-        encoded = tokenizer(
-            chunk,
-            **({"add_special_tokens": False} if templated else {}),
-            truncation=False,
-            padding=False,
-            return_offsets_mapping=True,  # a tokenizer without offsets raises, rather than give wrong ones
-            return_special_tokens_mask=True,
-            return_attention_mask=False,
-            return_token_type_ids=False,
-            verbose=False,
-        )
+    # A tokenizer without offsets raises, rather than give wrong ones.
+    for chunk, encoded in _in_chunks(tokenizer, texts, lambda some: (some,), return_offsets_mapping=True, **unneeded):
         for row, text in enumerate(chunk):
             ids = tuple(encoded["input_ids"][row])
             added = [0] * len(ids) if templated else encoded["special_tokens_mask"][row]
             found[text] = TokenizedText(text, ids, added, encoded.encodings[row], note_on(ids, added))
     return found
+
+
+def _in_chunks(
+    tokenizer: Any, given: Iterable[Given], texts: Callable[[list[Given]], Iterable[Sequence[str]]], **how: bool
+) -> Iterator[tuple[list[Given], Any]]:
+    """What is given, each distinct thing once, with the tokenizer's record of their `texts`, which are never cut."""
+    distinct = list(dict.fromkeys(given))
+    how |= {"truncation": False, "padding": False, "return_special_tokens_mask": True, "verbose": False}
+    for start in range(0, len(distinct), CHUNK):
+        chunk = distinct[start : start + CHUNK]
+        yield chunk, tokenizer(*texts(chunk), **how)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,17 +185,7 @@ def encode_pairs(tokenizer: Any, pairs: Iterable[Pair], longest: int) -> dict[Pa
     """The tokens of each distinct pair of texts, never cut."""
     note_on = _notes(tokenizer, longest)
     found = {}
-    distinct = list(dict.fromkeys(pairs))
-    for start in range(0, len(distinct), CHUNK):
-        chunk = distinct[start : start + CHUNK]
-        encoded = tokenizer(
-            [first for first, _ in chunk],
-            [second for _, second in chunk],
-            truncation=False,
-            padding=False,
-            return_special_tokens_mask=True,
-            verbose=False,
-        )
+    for chunk, encoded in _in_chunks(tokenizer, pairs, lambda some: map(list, zip(*some, strict=True))):
         types = encoded.get("token_type_ids") or [()] * len(chunk)
         for row, pair in enumerate(chunk):
             ids = tuple(encoded["input_ids"][row])
