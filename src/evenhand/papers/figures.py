@@ -11,7 +11,7 @@ from evenhand.papers import charts
 from evenhand.papers.equalising import FEWEST, Equalising, appd, before_after, by_size, equalising
 from evenhand.papers.nli_labels import distribution
 from evenhand.papers.workforce import by_profession, profession_means, shares
-from evenhand.show.figures import Charts, check_measured, colours_of, slug
+from evenhand.show.figures import Charts, check_measured, colours_of
 from evenhand.show.plots import with_title
 
 HELD_BY = {"female": "women", "male": "men", "balanced": "women and men"}
@@ -63,7 +63,7 @@ def becpro(runs: Mapping[str, Run]) -> Charts:
     tasks = [task for task in first.record.tasks if task.dataset_builder.startswith("becpro")]
     for task in (task for task in tasks if task.measure == "association"):
         dataset = task.dataset
-        start, of = (slug(f"{dataset}-"), f", {dataset}") if len({t.dataset for t in tasks}) > 1 else ("", "")
+        start, of = (f"{dataset}-", f", {dataset}") if len({t.dataset for t in tasks}) > 1 else ("", "")
         means = pd.concat(
             profession_means(run.scores_of(dataset), seed=task.seed).assign(run=name) for name, run in runs.items()
         )
@@ -81,7 +81,7 @@ def becpro(runs: Mapping[str, Run]) -> Charts:
 def pronouns(runs: Mapping[str, Run], seen: Collection[str] | None) -> Charts:
     """Bars for each category, with the professions in `seen` marked, and the scatter of two runs."""
     check_measured(list(runs.values()), "pronoun")
-    scores = [_in_trade(_scores(run, "", "pronoun")) for run in runs.values()]
+    scores = [_pronoun_scores(run) for run in runs.values()]
     if scores[0].empty:
         return {}
     words = appd(scores[0])
@@ -92,7 +92,7 @@ def pronouns(runs: Mapping[str, Run], seen: Collection[str] | None) -> Charts:
         better = "closer to 0" if set(part["better"]) == {"closer to 0"} else "farther from 0, on its side,"
         mine = rows[rows["category"] == category]
         title = f"{models}: {category} ({better} is better)"
-        found[f"pronoun-{slug(str(category))}"] = charts.pronoun_bars(mine, colours_of(runs), seen, title=title)
+        found[f"pronoun-{category}"] = charts.pronoun_bars(mine, colours_of(runs), seen, title=title)
     if len(runs) == 2:
         both = before_after(*scores)
         fitted = equalising(both, seed=next(iter(runs.values())).record.tasks[0].seed)
@@ -130,7 +130,7 @@ def pairs(runs: Mapping[str, Run]) -> Charts:
     for place, (name, run) in enumerate(runs.items(), 1):
         tasks = [task for task in run.record.tasks if task.measure == "likelihood-difference" and "category" in task.by]
         for task in tasks:
-            first, of = (slug(f"{task.dataset}-"), f" on {task.dataset}") if len(tasks) > 1 else ("", "")
+            first, of = (f"{task.dataset}-", f" on {task.dataset}") if len(tasks) > 1 else ("", "")
             rows = by_size(run.scores_of(*task.name), seed=task.seed)
             key = f"{first}sample-size" + (f"-{place}" if len(runs) > 1 else "")
             title = f"{name}{of}: ASLD on samples, 5 draws each"
@@ -147,7 +147,7 @@ def labels(runs: Mapping[str, Run]) -> Charts:
             note = [f"{name}: {_coal(run, dataset)}" for name, run in runs.items()]
             title = f"{dataset}: labels by set"
             note += ["● labels that a stereotype would give"]
-            found[slug(f"labels-{dataset}")] = with_title(charts.label_bars(rows), title, note)
+            found[f"labels-{dataset}"] = with_title(charts.label_bars(rows), title, note)
     return found
 
 
@@ -166,12 +166,8 @@ def _coal(run: Run, dataset: str) -> str:
     )
 
 
-def _scores(run: Run, dataset: str, measure: str) -> pd.DataFrame:
-    """The scores by one measure on datasets whose names start with `dataset`, without the columns of others."""
-    scores = run.scores[run.scores["dataset"].str.startswith(dataset) & (run.scores["measure"] == measure)]
-    return scores.drop(columns=[c for c in scores.columns if c != "score" and scores[c].isna().all()])
-
-
-def _in_trade(scores: pd.DataFrame) -> pd.DataFrame:
-    """The scores without the same professions in other kinds of templates."""
+def _pronoun_scores(run: Run) -> pd.DataFrame:
+    """The scores of pronouns, without the same professions in other kinds of templates."""
+    scores = run.scores[run.scores["measure"] == "pronoun"]
+    scores = scores.drop(columns=[c for c in scores.columns if c != "score" and scores[c].isna().all()])
     return scores[~scores["dataset"].str.partition(" (")[0].isin(OTHER_TEMPLATES)] if len(scores) else scores

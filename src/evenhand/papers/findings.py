@@ -71,8 +71,6 @@ class Findings:
     """Correlation of female - male with the share of women, by country: papers.workforce.against."""
     confounds: dict[str, pd.DataFrame] = field(default_factory=dict)
     """The same, with the number of tokens, and with frequency where it is given."""
-    agreeing: bool = False
-    """Whether German forms agree with persons, so that grammar may explain all of it."""
     agreement: pd.DataFrame = field(default_factory=pd.DataFrame)
     """Social, agreement and form effects of crossed German forms: `summary`."""
 
@@ -109,7 +107,6 @@ def _of(scores: pd.DataFrame, by: str, task: Any, numbers: Mapping[str, Mapping[
         claims=[] if agreeing or unfit else hypotheses.evaluate(scores, seed=task.seed),
         workforce={country: against(share) for country, share in shares.items()},
         confounds=confounds,
-        agreeing=agreeing,
         agreement=summary(decompose(scores), seed=task.seed) if crossed else pd.DataFrame(),
     )
 

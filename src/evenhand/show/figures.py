@@ -1,7 +1,7 @@
 """The figures that a run's datasets give, as charts or as files."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +95,7 @@ def draw(
     found = charts(*runs, seen=seen)
     for name in found:
         check_new(out / f"{name}.{suffix}", force)
-    yield from _written(found, out, suffix)
+    yield from write_charts(found, out, suffix)
 
 
 def draw_models(
@@ -108,10 +108,11 @@ def draw_models(
         )
         for dataset, measure in tasks
     }
-    yield from _written(found, out, suffix)
+    yield from write_charts(found, out, suffix)
 
 
-def _written(found: Charts, out: Path, suffix: str) -> Iterator[Path]:
+def write_charts(found: Mapping[str, alt.TopLevelMixin], out: Path, suffix: str) -> Iterator[Path]:
+    """Write each chart to a file of its name, and yield its path."""
     prepare(out)
     for name, chart in found.items():
         path = out / f"{name}.{suffix}"

@@ -45,7 +45,7 @@ def _theme(size: float, **more: Any) -> dict[str, Any]:
         "mark": {"color": BLUE},
         "point": {"opacity": 1},
         "range": {"category": PALETTE},
-        "view": {"continuousWidth": WIDTH, "continuousHeight": 300, "stroke": None},
+        "view": {"continuousWidth": WIDTH, "discreteWidth": WIDTH, "continuousHeight": 300, "stroke": None},
         "background": "white",
     }
     return {**theme, **more, "legend": {**theme["legend"], **more.get("legend", {})}}
@@ -64,8 +64,8 @@ STYLED = {
     **{"black": "ink", "#000": "ink", "white": "paper"},
 }
 """What the page's style calls these colours, so that they suit a light and a dark page."""
-CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-"""What XML does not allow."""
+NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+PLACES = {"d", "transform", "x2", "y2"}
 NOISE = {"class", "role", "pointer-events", "font-family", "aria-hidden", "aria-roledescription", "aria-label"}
 
 
@@ -219,7 +219,7 @@ def rendered(chart: alt.TopLevelMixin, form: str, config: Mapping[str, Any] = PA
 
 def page_svg(chart: alt.TopLevelMixin, caption: str) -> Markup:
     """A chart as SVG for the page: in its colours, as wide as its place, with the caption for screen readers."""
-    root = ElementTree.fromstring(CONTROL.sub("", rendered(chart, "svg", ON_PAGE)))
+    root = ElementTree.fromstring(NOT_XML.sub("", rendered(chart, "svg", ON_PAGE)))
     view = root.attrib["viewBox"]
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]  # a page needs no namespaces
@@ -229,10 +229,10 @@ def page_svg(chart: alt.TopLevelMixin, caption: str) -> Markup:
         for name, value in list(element.attrib.items()):
             del element.attrib[name]
             if name not in NOISE:
-                styled = f"var(--{STYLED[value]})" if value in STYLED else re.sub(r"(\.\d)\d+", r"\1", value)
-                element.set(name.rpartition("}")[2], styled)
+                short = re.sub(r"(\.\d)\d+", r"\1", value) if name in PLACES else value
+                element.set(name.rpartition("}")[2], f"var(--{STYLED[value]})" if value in STYLED else short)
     root.attrib.clear()
-    root.attrib.update({"class": "chart", "viewBox": view, "role": "img", "aria-label": CONTROL.sub("", caption)})
+    root.attrib.update({"class": "chart", "viewBox": view, "role": "img", "aria-label": NOT_XML.sub("", caption)})
     return Markup(ElementTree.tostring(root, encoding="unicode"))
 
 

@@ -12,13 +12,12 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import altair as alt
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from evenhand.analysis.change import Change, changes_frame
 from evenhand.analysis.comparison import Comparison
 from evenhand.analysis.tracking import Track
-from evenhand.core.files import prepare, public_path
+from evenhand.core.files import public_path
 from evenhand.core.findings import Findings
 from evenhand.core.shown import Shown
 from evenhand.errors import BadInput
@@ -27,7 +26,7 @@ from evenhand.runs.folder import StoredRun
 from evenhand.show import figures, plots
 from evenhand.show.figures import changes
 from evenhand.show.page import readings
-from evenhand.show.page.runs import FILE
+from evenhand.show.page.runs import FILE, environment
 from evenhand.show.page.section import Measured
 from evenhand.show.page.short import lead, summary
 from evenhand.show.page.track import lead as where
@@ -48,12 +47,7 @@ class Figures(Shown, dict[str, alt.TopLevelMixin]):
 
     def save(self, folder: str | Path, form: str = "svg") -> list[Path]:
         """Write each chart to a file of its name, in one of the forms that `evenhand figures` knows; give the paths."""
-        out = Path(folder).expanduser()
-        prepare(out)
-        paths = [out / f"{name}.{form}" for name in self]
-        for path, one in zip(paths, self.values(), strict=True):
-            plots.save(one, path)
-        return paths
+        return list(figures.write_charts(self, Path(folder).expanduser(), form))
 
 
 class Picture(NamedTuple):
@@ -130,16 +124,13 @@ def _filled(kind: str, **known: Any) -> str:
 
 
 @cache
-def _environment() -> Environment:
-    looks = [PackageLoader(f"evenhand.show.{folder}", "look") for folder in ("notebook", "page")]
-    made = Environment(
-        loader=ChoiceLoader(looks), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+def _environment() -> Any:
+    made = environment("notebook", "page")
     made.globals |= {
         "title_of": readings.dataset,
         "rows": ROWS,
         "sizes": SIZES,
         "by_chance": readings.BY_CHANCE,
-        "style": Markup(looks[0].get_source(Environment(), "notebook.css")[0]),
+        "style": Markup(made.loader.get_source(made, "notebook.css")[0]),
     }
     return made

@@ -80,16 +80,6 @@ class Move:
         return "" if self.way in ("same", "few") or math.isnan(p) else f"{readings.probability(p)}, adjusted"
 
 
-def moves(rows: Sequence[Change], run: StoredRun, models: Sequence[str] = ()) -> dict[tuple[str, ...], Move]:
-    """The changes by dataset, measure and group; `run` is the first of the two.
-
-    `models` has their names, unless one was made from the other.
-    """
-    main = {(row.dataset, row.name, row.label) for row in run.rows if row.headline}
-    keys = {(row.dataset, row.name, row.group): row for row in rows}
-    return {key: Move(row, key in main, tuple(models)) for key, row in keys.items()}
-
-
 @dataclass(frozen=True)
 class Language:
     """The pseudo-perplexity before and after; the change of its logarithm."""
@@ -120,7 +110,10 @@ class Changed:
     def __init__(self, runs: Sequence[StoredRun], names: Sequence[str], record: Mapping[str, Any] | None):
         self.names = names
         self._training = "" if has_wrapper(runs) else f" {ONE_TRAINING}"
-        self.moves = moves(changes(runs[0], runs[1]), runs[0], names if record is None else ())
+        main = {(row.dataset, row.name, row.label) for row in runs[0].rows if row.headline}
+        keys = {(row.dataset, row.name, row.group): row for row in changes(*runs)}
+        models = tuple(names) if record is None else ()
+        self.moves = {key: Move(row, key in main, models) for key, row in keys.items()}
         self.record = record
         self.gained, self.lost = self._main("gained"), self._main("lost")
         self.same = self._main("same", "changed", "few")

@@ -102,18 +102,18 @@ def render(template: str, /, **known: Any) -> str:
     return str(_environment().get_template(template).render(**known))
 
 
+def environment(*folders: str) -> Any:
+    """The templates in these folders of show/: a jinja2.Environment."""
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined  # a tenth of a second
+
+    loader = ChoiceLoader([PackageLoader(f"evenhand.show.{folder}", "look") for folder in folders])
+    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+
+
 @cache
 def _environment() -> Any:
-    """The templates of pages, with our style and script: a jinja2.Environment."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # a tenth of a second, which terminals do not need
-
-    made = Environment(
-        loader=PackageLoader("evenhand.show.page", "look"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    """The templates of pages, with our style and script."""
+    made = environment("page")
     made.filters["language_name"] = readings.language
     made.globals |= {
         "lead": lead,

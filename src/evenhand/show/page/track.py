@@ -1,15 +1,12 @@
 """The page of a training: one HTML file with a curve for each headline value, and where it changed."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
-from markupsafe import Markup
 
 from evenhand.analysis.change import Change
 from evenhand.analysis.tracking import Curve, Track, way_of
-from evenhand.runs.rows import Row
 from evenhand.show.page import readings
 from evenhand.show.page.charts import plotted
 from evenhand.show.page.readings import probability
@@ -108,19 +105,8 @@ def notes(track: Track) -> Iterator[str]:
         yield track.runs[0].record.sample
 
 
-@dataclass(frozen=True)
-class Card:
-    """A curve on the page."""
-
-    name: str
-    asks: str
-    svg: Markup
-    rows: tuple[tuple[str, Row, Change | None], ...]
-    """Checkpoint, value, and the change from the one before."""
-
-
-def card(track: Track, curve: Curve) -> Card:
-    """What the page shows of a curve."""
+def card(track: Track, curve: Curve) -> dict[str, Any]:
+    """What the page shows of a curve; of each checkpoint its value, and the change from the one before."""
     from evenhand.show.plots import page_svg  # drawing libraries take a second, which terminals do not need
 
     before = {row.end: row for row in track.rows if track.neighbours(row) and track.curve(row) is curve}
@@ -128,7 +114,7 @@ def card(track: Track, curve: Curve) -> Card:
     paired = bool(curve.values[0].contrast) or curve.task.by_gender
     asks = readings.reading(curve.task, contrast=paired).title
     told = ", ".join(f"{label} {value.text}" for label, value, _ in rows)
-    return Card(named(track, curve), asks, page_svg(chart(track, curve), told), tuple(rows))
+    return {"name": named(track, curve), "asks": asks, "svg": page_svg(chart(track, curve), told), "rows": rows}
 
 
 def chart(track: Track, curve: Curve) -> Any:
