@@ -120,7 +120,7 @@ def _(charts: Figures) -> str:
 
 
 def _filled(kind: str, **known: Any) -> str:
-    return _environment().get_template("shown.html.j2").render(kind=kind, **known)
+    return str(_environment().get_template("shown.html.j2").render(kind=kind, **known))
 
 
 @cache

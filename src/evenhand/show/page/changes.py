@@ -113,7 +113,7 @@ class Changed:
         main = {(row.dataset, row.name, row.label) for row in runs[0].rows if row.headline}
         keys = {(row.dataset, row.name, row.group): row for row in changes(*runs)}
         models = tuple(names) if record is None else ()
-        self.moves = {key: Move(row, key in main, models) for key, row in keys.items()}
+        self.moves: dict[tuple[str, ...], Move] = {key: Move(row, key in main, models) for key, row in keys.items()}
         self.record = record
         self.gained, self.lost = self._main("gained"), self._main("lost")
         self.same = self._main("same", "changed", "few")
