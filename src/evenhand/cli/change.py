@@ -26,7 +26,9 @@ nli = typer.Typer(help="Train NLI classifiers.", no_args_is_help=True, rich_mark
 
 def swap(
     no_names: Annotated[bool, Says("Leave first names as they are.", "--no-names")] = False,
-    input_format: Annotated[str, Says("If FILE is -: its format: txt, csv, tsv or jsonl.", "--format")] = "txt",
+    input_format: Annotated[
+        str, Says("If FILE is -: the format of the input: txt, csv, tsv or jsonl.", "--format")
+    ] = "txt",
     **given: Unpack[Swap],
 ) -> None:
     """Swap the gender of texts.

@@ -61,16 +61,22 @@ class Audit(ask.Audited, ask.Cluster, ask.Judged, total=False):
 def audit(
     models: Annotated[list[str] | None, ask.MODELS] = None,
     chat: Annotated[bool | None, Says("Suite choices: the chat template, or plain prompts.", group=ask.WHAT)] = None,
-    system: Annotated[Path | None, Says("With `chat`: a file with the system prompt.", "FILE", group=ask.WHAT)] = None,
+    system: Annotated[
+        Path | None, Says("With `chat`: a text file with the system prompt.", "FILE", group=ask.WHAT)
+    ] = None,
     plugin: Plugins = None,
     yes: Yes = False,
-    dry_run: Annotated[bool, Says("For openai:NAME: only count requests.", "--dry-run", group=ask.SERVER)] = False,
+    dry_run: Annotated[
+        bool, Says("For openai:NAME: count requests and tokens, and send nothing.", "--dry-run", group=ask.SERVER)
+    ] = False,
     junit: Junit = None,
     github_summary: GithubSummary = False,
     as_json: Json = False,
     quiet: Quiet = False,
     verbose: Annotated[bool, Says("Print more log messages.", "--verbose", group=ask.OUTPUT)] = False,
-    log_file: Annotated[Path | None, Says("Append all log messages to this file.", group=ask.OUTPUT)] = None,
+    log_file: Annotated[
+        Path | None, Says("Append all log messages to this file, with the time.", group=ask.OUTPUT)
+    ] = None,
     config: Annotated[Path | None, Says(CONFIG, "FILE", group=ask.OUTPUT, callback=from_config, is_eager=True)] = None,
     **given: Unpack[Audit],
 ) -> None:

@@ -186,7 +186,9 @@ def _form(form: str | None, as_json: bool, as_markdown: bool, out: Path | None) 
 
 
 def table(
-    to: Annotated[str | None, Says("latex, csv or markdown. Default: as `out` ends.", "--as", "FORMAT")] = None,
+    to: Annotated[
+        str | None, Says("latex, csv or markdown. Default: by the ending of `out`.", "--as", "FORMAT")
+    ] = None,
     out: Annotated[Path | None, Says("A file to write to. Default: print.")] = None,
     force: Force = False,
     plugin: Plugins = None,

@@ -28,7 +28,9 @@ class Counted(Learn, Cluster, total=False):
 
 
 def corpus(
-    files: Annotated[list[str], Argument("Files (txt, csv, tsv, jsonl, parquet), folders, balanced, gap, mt-gender.")],
+    files: Annotated[
+        list[str], Argument("Files (txt, csv, tsv, jsonl, parquet), folders, or balanced, gap, mt-gender.")
+    ],
     column: Annotated[Names, COLUMN] = None,
     lines: Annotated[bool, Says(LINES, "--lines")] = False,
     words: Annotated[Path | None, Says("Words to count instead of professions, one per line.")] = None,
@@ -91,8 +93,12 @@ class Dialled(TypedDict, total=False):
     draws: Annotated[int, Says("Models to train per rate.", "--seeds", default=1)]
     lang: Annotated[str | None, Says("NLI: en, ja or zh. Default: en.")]
     order: Annotated[str | None, Says("NLI: stratified, or female-first as in the released sets.")]
-    correct: Annotated[float | None, Says("NLI: share of correct examples. Default: 1/3; the paper says 0.5.")]
-    evaluate: Annotated[str | None, Says("NLI: the pairs: bundled (default); released: down-sampled, dev, test.")]
+    correct: Annotated[
+        float | None, Says("NLI: share of correct examples. Default: 1/3 as released; the paper says 0.5.")
+    ]
+    evaluate: Annotated[
+        str | None, Says("NLI: measure on bundled pairs (default), or on released ones: down-sampled, dev, test.")
+    ]
     epochs: Annotated[int | None, Says("NLI: training epochs. Default: 3, as in the paper.")]
     learning_rate: Annotated[float | None, Says("NLI: the learning rate. Default: 2e-5.", "--lr")]
     recipe: Annotated[str | None, Says("Masked: how to fine-tune, as for evenhand debias.")]
@@ -140,7 +146,7 @@ class Reproduced(TypedDict, total=False):
 
     part: Annotated[str, Says(PARTS, default="tables")]
     post: Annotated[str | None, Says("The same model after fine-tuning, if you have one.")]
-    finetune: Annotated[str | None, Says("Fine-tune now: gap, a text file; anantaprayoon2024: snli, jsnli, ocnli.")]
+    finetune: Annotated[str | None, Says("Fine-tune now: gap or a text file. anantaprayoon2024: snli, jsnli, ocnli.")]
     lang: Annotated[str | None, Says("anantaprayoon2024: en (default), ja or zh.")]
     recipe: Annotated[str | None, Says("How to fine-tune, as for evenhand debias.")]
     splitter: Annotated[str | None, Says("bartl2020 --finetune: sentencex (default), or nltk as in the paper.")]
@@ -148,7 +154,7 @@ class Reproduced(TypedDict, total=False):
     limit: Limit
     seed: Annotated[int | None, Says("The random seed.")]
     german_model: Annotated[str | None, Says("A German model, for Table 5 of bartl2020.")]
-    scores: Annotated[Path | None, Says("bartl2020: associations with columns Sentence and Pre_Assoc.")]
+    scores: Annotated[Path | None, Says("bartl2020: associations from elsewhere, with columns Sentence and Pre_Assoc.")]
     mode: Annotated[str | None, Says("bartl2020: paper (default), or released, as the authors' code.", "--as")]
     out: Annotated[Path, Says("The folder for runs and fine-tuned models.", default="runs/reproduce")]
 

@@ -46,7 +46,10 @@ Baseline = Annotated[Path | None, Says("The run that worse_by_at_most compares w
 Progress = Annotated[bool | None, Says("A bar shows how far it is, on a terminal and in a notebook. False hides it.")]
 OWN_NAMES = "Your own first names, a pair per line: male, tab, female."
 WORD_PAIRS = Says("Your own gendered words, of any language, a pair per line: male, tab, female.")
-Lang = Annotated[str | None, Says("en: all is English. Default: skip or refuse the rest. Others need `word_pairs`.")]
+Lang = Annotated[
+    str | None,
+    Says("en: take all texts as English. Default: skip or refuse others. Another language needs `word_pairs`."),
+]
 
 
 @grouped(WHAT)
@@ -54,7 +57,9 @@ class What(TypedDict, total=False):
     """What is measured."""
 
     suite: Annotated[Named, Several(SUITE, "NAME", default="all")]
-    lang: Annotated[Named, Several("en (default); becpro: also de; known: fr, nl; nli: ja, zh; `pairs`: any.", "LANG")]
+    lang: Annotated[
+        Named, Several("The language: en (default); becpro: also de; known: fr, nl; nli: ja, zh; `pairs`: any.", "LANG")
+    ]
     templates: Annotated[Named, Several("Your own sentences: a template file (TOML).", "FILE", kind=list[Path])]
     pairs: Annotated[Named, Several("Your own sentence pairs: csv, tsv, jsonl or parquet.", "FILE", kind=list[Path])]
     dataset: Annotated["Datasets", Several("Measure this dataset instead of a suite.", "NAME")]
@@ -82,9 +87,13 @@ class Checkpoint(TypedDict, total=False):
 class Served(TypedDict, total=False):
     """How a model behind a server is asked."""
 
-    base_url: Annotated[str | None, Says("For openai:NAME: its address. Default: OPENAI_BASE_URL or OpenAI's.", "URL")]
+    base_url: Annotated[
+        str | None, Says("For openai:NAME: the server's address. Default: OPENAI_BASE_URL, or OpenAI's.", "URL")
+    ]
     concurrency: Annotated[int, Says("For openai:NAME: send at most N requests at once.", "N", default=8)]
-    samples: Annotated[int, Says("For openai:NAME: how often to ask, if it only gives text.", "N", default=20)]
+    samples: Annotated[
+        int, Says("For openai:NAME: how often to ask a question if the server gives only text.", "N", default=20)
+    ]
 
 
 @grouped(MODEL)
@@ -134,7 +143,9 @@ class Audited(What, Loaded, Results, total=False):
 class Tracked(What, Checkpoint, Cluster, total=False):
     """What `evenhand.track` takes."""
 
-    out: Annotated[str | Path, Says("Where runs, page and figure go.", default="runs/track", kind=Path, group=RESULTS)]
+    out: Annotated[
+        str | Path, Says("Where runs, page, numbers and figure go.", default="runs/track", kind=Path, group=RESULTS)
+    ]
     revision: Annotated[Named, Several("Branch, tag or commit of the one Hub model.", group=MODEL)]
     form: Annotated[str, Says("The figure: svg, pdf, png or html.", "--format", default="svg", group=RESULTS)]
 
@@ -153,7 +164,9 @@ class Imported(TypedDict, total=False):
     dataset: Annotated[str | None, Says("The dataset that was scored. Logs of our own tasks name it.", "NAME")]
     measure: Annotated[list[str], Several("The measure of the scores. Default: what suits.", "NAME")]
     name: Annotated[str | None, Says("The model's name. Default: the log's, or the file's.", "MODEL")]
-    columns: Annotated[Options, Several("Where id, text, other or score is: text=Sentence.", "--column", "NAME=COLUMN")]
+    columns: Annotated[
+        Options, Several("The column of id, text, other or score: text=Sentence.", "--column", "NAME=COLUMN")
+    ]
     options: Annotated[Options, Several("An option of the dataset or measure.", "--option", "NAME=VALUE")]
     kind: Annotated[str | None, Says("The kind of model, if you know it: masked, causal or nli.", "KIND")]
     seed: Seed
@@ -168,7 +181,9 @@ class Swap(Cluster, total=False):
     out: Annotated[Path | None, Says("A file or folder. Default: FILE.swapped.EXT, next to FILE.")]
     column: Annotated[list[str], COLUMN]
     lines: Annotated[bool, Says("Each line of a txt file is a document.", "--lines", default=False)]
-    grammar: Annotated[str, Says("How to choose him or his: rules, model, or auto (first rules).", default="auto")]
+    grammar: Annotated[
+        str, Says("How to choose him or his: rules, model, or auto (the model if rules are unsure).", default="auto")
+    ]
     to: Annotated[str, Says("other (the other gender) or neutral (they, firefighter).", default="other")]
     only: Annotated[str | None, Says("Swap in one direction only: he-to-she or she-to-he.")]
     share: Annotated[float, Says("The share of documents to swap: 0.5 for a balanced corpus.", default=1.0)]
@@ -192,7 +207,9 @@ class Debias(TypedDict, total=False):
     share: Annotated[float | None, Says("Share of documents to swap. Default: 0.5, or 0 for balanced.")]
     remind: Annotated[list[str], Several("Add reminders: pregnant, breastfeed, or a file.")]
     repeat: Annotated[int, Says("How many times to add each reminder.", default=1)]
-    recipe: Annotated[str, Says("default, bartl-paper, bartl-released or bartl-released-padded.", default="default")]
+    recipe: Annotated[
+        str, Says("Training: default, bartl-paper, bartl-released or bartl-released-padded.", default="default")
+    ]
     suite: Annotated[str, Says("The suite to measure before and after.", default="all")]
     limit: Limit
     seed: Seed
@@ -232,7 +249,9 @@ class Export(TypedDict, total=False):
     cite: Annotated[list[str], Several("bibtex: a training corpus, such as gap.")]
     hub: Annotated[Options, Several("eval-results: a dataset's Hub benchmark.", "DATASET=OWNER/NAME")]
     organization: Annotated[str | None, Says("every-eval-ever: the organization that measured.")]
-    relationship: Annotated[str | None, Says("every-eval-ever: first_party, third_party, collaborative, other.")]
+    relationship: Annotated[
+        str | None, Says("every-eval-ever: first_party (the maker), third_party, collaborative, other.")
+    ]
     force: Force
 
 
