@@ -63,8 +63,11 @@ class Question(Protocol):
         return uncountable(*answer.numbers) if len(answer.numbers) else "no numbers"
 
 
-class OfLogps(Question):
-    """A question whose answer are log-probabilities, `count` of them; 0 where only a tokenizer knows how many."""
+class OfLogps:
+    """A `Question` for log-probabilities, `count` of them; 0 where only a tokenizer knows how many.
+
+    It does not extend the protocol: `isinstance` would take longer, and planning with it.
+    """
 
     __slots__ = ()
 

@@ -1,6 +1,7 @@
 """Causal language models (GPT-2, Llama and others): answers to `Likelihood`, `Choose`, and `Fill` among candidates."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from functools import partial
 from itertools import chain, islice
 from typing import Any, ClassVar
@@ -88,10 +89,8 @@ class CausalLM(LanguageModel):
         It changes nothing with attention over positions, of whichever kind. It does with recurrent networks, and with
         those that derive a bias from the order of the input.
         """
-        if self.network.dtype != torch.float32 and not self._tried([(self.start, self.start)]).isfinite().all():
-            with self._in_float32():  # it overflows: the network is tried here, not the precision
-                self._try()
-        else:
+        exact = self.network.dtype == torch.float32 or self._tried([(self.start, self.start)]).isfinite().all()
+        with nullcontext() if exact else self._in_float32():  # if it overflows: this tries the network, not a precision
             self._try()
 
     def _try(self) -> None:

@@ -36,7 +36,7 @@ class Asking:
 
     parts: tuple[Part, ...] = ()
     note: str = ""
-    finish: Callable[[list[tuple[float, ...]]], tuple[float, ...]] = lambda values: values[0]
+    finish: Callable[[list[tuple[float, ...]]], tuple[float, ...]] = lambda values: tuple(chain(*values))
 
 
 def label_words(labels: str | Sequence[str]) -> Words | None:
@@ -175,7 +175,7 @@ class Sequences:
             return Asking((Part(ids, places),))
         first = Part(ids[:2], tuple(n for n in places if n == 1))
         rest = Part(ids[1:], tuple(n - 1 for n in places if n > 1))
-        return Asking((first, rest), finish=lambda values: tuple(chain(*values)))
+        return Asking((first, rest))
 
     def _options(self, question: Choose) -> Iterator[Part]:
         """The prompt with each option, of which only the option's tokens count."""
