@@ -6,7 +6,6 @@
 from importlib import import_module
 from inspect import isfunction
 from typing import Any
-from warnings import warn
 
 from evenhand._version import __version__ as __version__
 from evenhand.core.lazy import homes
@@ -21,9 +20,6 @@ _WITHIN = (
     "training",
 )
 """Submodules that can be used after `import evenhand` alone: `evenhand.datasets.load("tgb")`."""
-
-_DEPRECATED = {"macro_mean": "evenhand.core.scores"}
-"""Names that were public in 0.1.0, to be removed in 0.3.0."""
 
 
 class _Renderer:
@@ -51,9 +47,6 @@ Sections.ours = staticmethod(_papers_sections)
 
 
 def __getattr__(name: str) -> Any:
-    if name in _DEPRECATED:
-        warn(f"evenhand.{name} is deprecated: it is in {_DEPRECATED[name]}.", DeprecationWarning, stacklevel=2)
-        return getattr(import_module(_DEPRECATED[name]), name)
     if name in _WITHIN:
         return import_module(f"evenhand.{name}")
     if name not in _HOME:

@@ -10,9 +10,9 @@ from evenhand.calls.audit import track as track
 from evenhand.calls.debias import debias as debias
 from evenhand.checks.doctor import doctor as doctor
 from evenhand.checks.lint import lint as lint
-from evenhand.core.contrasts import Partners as Partners
 from evenhand.core.dataset import Dataset as Dataset
 from evenhand.core.design import Kinds as Kinds
+from evenhand.core.design import Partners as Partners
 from evenhand.core.findings import Finding as Finding
 from evenhand.core.items import Blank as Blank
 from evenhand.core.items import Choice as Choice

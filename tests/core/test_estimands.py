@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 
 from evenhand import datasets
-from evenhand.core.contrasts import FEMALE_MALE, Partners
-from evenhand.core.design import Design, Kinds
+from evenhand.core.design import FEMALE_MALE, Design, Kinds, Partners
 from evenhand.core.estimands import estimates, rows
 from evenhand.core.scores import Value
 from evenhand.measures import load

@@ -145,7 +145,7 @@ def adjust_families(
         if row.family:
             families.setdefault(family(row), []).append(place)
     for places in families.values():
-        ps, worse = (_adjusted([getattr(rows[place], name) for place in places]) for name in ("p", "worse_p"))
+        ps, worse = (holm([getattr(rows[place], name) for place in places]) for name in ("p", "worse_p"))
         n = max(1, sum(not math.isnan(p) for p in ps))
         needed = FEWEST_CROSSED if any(rows[place].crossed for place in places) else enough(n)
         for place, p, worse_p in zip(places, ps, worse, strict=True):
@@ -153,12 +153,6 @@ def adjust_families(
             least = detectable(row.low, row.high, row.freedom, row.clusters, rows=n)
             found[place] = replace(row, p_holm=p, worse_p_holm=worse_p, needed=needed, detectable=least)
     return found
-
-
-def _adjusted(ps: Sequence[float]) -> list[float]:
-    """By Holm; NaN for NaN, which does not count."""
-    adjusted = iter(holm([p for p in ps if not math.isnan(p)]))
-    return [p if math.isnan(p) else next(adjusted) for p in ps]
 
 
 def differences(

@@ -7,9 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.core.contrasts import Partners
 from evenhand.core.described import Named
-from evenhand.core.design import Kinds
+from evenhand.core.design import Kinds, Partners
 from evenhand.core.foreign import is_ours
 from evenhand.core.items import Item, check_texts, texts
 from evenhand.core.sections import Sections, add_sections

@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from evenhand.core.contrasts import Partners
 from evenhand.core.dataset import Dataset
+from evenhand.core.design import Partners
 from evenhand.core.extras import need
 from evenhand.core.items import NliPair
 from evenhand.datasets.checking import TEXTS, check_keys, check_required, check_words, texts_of
@@ -26,6 +26,7 @@ from evenhand.datasets.kinds import INFERENCE
 from evenhand.datasets.pairs import indexed
 from evenhand.datasets.templates import SLOT, agreeing, render
 from evenhand.errors import BadInput, check_known
+from evenhand.measures.nli import SETS
 
 Segmented = Literal["no", "yes"]
 Words = Literal["all", "down-sampled", "dev", "test"]
@@ -33,7 +34,6 @@ Rows = Literal["all", "clean"]
 LANGUAGES = ("en", "ja", "zh")
 TYPES = ("female", "male", "neutral")
 GENDERS = ("female", "male")
-SETS = ("pro", "anti", "non")
 PARTNERS = Partners("gender", "female", "male", ("set",))
 """Pairs with a woman and with a man, for one word in one caption."""
 DESIGN: dict[str, Any] = {"by": ("set",), "cluster": "word", "crossed": "template"}

@@ -10,9 +10,8 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.core.contrasts import FEMALE_MALE
 from evenhand.core.dataset import Dataset
-from evenhand.core.design import SAMPLES
+from evenhand.core.design import FEMALE_MALE, SAMPLES
 from evenhand.core.files import parsed, read_given
 from evenhand.core.items import Sentence
 from evenhand.datasets import blanks, nli

@@ -8,8 +8,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
-from evenhand.core.contrasts import Partners
-from evenhand.core.design import Kinds
+from evenhand.core.design import Kinds, Partners
 from evenhand.core.files import write_whole
 from evenhand.core.findings import UNCHECKED, Finding
 from evenhand.core.measure import LAST, Better, Favours
