@@ -6,6 +6,7 @@ import os
 import re
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -15,9 +16,13 @@ from evenhand import BadInput, Fill, Likelihood, Run, RunError, Table
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.core.questions import Question
-from evenhand.papers.charts import profession_bars, workforce_scatter
+from evenhand.papers.charts import profession_bars, pronoun_scatter, workforce_scatter
+from evenhand.papers.equalising import GENDERED
+from evenhand.papers.figures import workforce_on_page
+from evenhand.papers.workforce import shares
 from evenhand.show.figures import charts
 from evenhand.show.plots import SUFFIXES, save
+from evenhand.stats import Line
 from helpers.fuzzing import contents
 from helpers.typed import only
 
@@ -54,6 +59,26 @@ def test_bars_have_intervals() -> None:
 def test_the_scatter_leaves_out_what_has_no_share() -> None:
     chart = workforce_scatter(means(), {"a": 10.0, "b": 90.0}).to_dict()
     assert max(len(rows) for rows in chart["datasets"].values()) == 2
+
+
+def test_the_page_draws_the_workforce_of_three_professions_that_have_both_genders() -> None:
+    scores = pd.DataFrame(
+        {"profession": p, "prof_gender": "male", "gender": gender, "score": score}
+        for p, score in zip(list(shares())[:3], (0.1, 0.5, 0.2), strict=True)
+        for gender in ("female", "male")
+    )
+    of = {"runs": [None], "dataset": "becpro-en", "measure": "association"}
+    assert len(list(workforce_on_page(SimpleNamespace(**of, scores=[scores])))) == 1
+    assert not list(workforce_on_page(SimpleNamespace(**of, scores=[scores[1:]])))
+
+
+def test_of_two_words_at_one_height_the_left_one_is_named_at_its_left() -> None:
+    words = {"actress": (-0.6, -0.5), "hostess": (-0.4, -0.1), "heiress": (-0.3, -0.12)}
+    rows = pd.DataFrame({"profession": p, "better": "farther", "before": x, "after": y} for p, (x, y) in words.items())
+    line = Line(1.0, 0.9, 1.1, 0.0, 1.0, 0.9, 1.0, n=3)
+    chart = pronoun_scatter(rows, {GENDERED: line}).to_dict()
+    points = next(rows for rows in chart["datasets"].values() if "left" in rows[0])
+    assert {row["profession"]: row["left"] for row in points} == {"actress": False, "hostess": True, "heiress": False}
 
 
 @pytest.mark.parametrize("suffix", ["svg", "pdf", "png", "html"])

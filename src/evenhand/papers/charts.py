@@ -96,6 +96,7 @@ def pronoun_scatter(words: pd.DataFrame, fitted: Mapping[str, Line]) -> Layers:
     `fitted` has lines for professions and for gendered words, which are named. The grey line is where nothing changed.
     """
     kinds = words.assign(word=["profession" if b == "closer to 0" else GENDERED for b in words["better"]])
+    kinds = kinds.assign(left=_has_neighbour_at_right(kinds["word"] == GENDERED, kinds["before"], kinds["after"]))
     scale = alt.Scale(domain=[-1, 1])
     legend = {} if kinds["word"].nunique() > 1 else {"legend": None}
     colours = colour("word", {"profession": BLUE, GENDERED: RUST}, "word", **legend)
@@ -105,7 +106,9 @@ def pronoun_scatter(words: pd.DataFrame, fitted: Mapping[str, Line]) -> Layers:
         color=colours,
     )
     points = base.mark_circle(size=60, opacity=0.8).encode(tooltip=["profession", *numbers("before", "after")])
-    named = base.transform_filter(alt.datum.word == GENDERED).mark_text(align="left", dx=6)
+    named = base.transform_filter(alt.datum.word == GENDERED).encode(text="profession:N")
+    right = named.transform_filter("!datum.left").mark_text(align="left", dx=6)
+    left = named.transform_filter("datum.left").mark_text(align="right", dx=-6)
     ends = kinds.groupby("word")["before"].agg(["min", "max"])
     rows = [
         {"word": kind, "x": x, "y": line.intercept + line.slope * x}
@@ -114,7 +117,15 @@ def pronoun_scatter(words: pd.DataFrame, fitted: Mapping[str, Line]) -> Layers:
     ]
     lines = alt.Chart(pd.DataFrame(rows)).mark_line(strokeDash=[4, 3]).encode(x="x:Q", y="y:Q", color=colours)
     same = alt.Chart(pd.DataFrame({"x": [-1, 1]})).mark_line(color=GREY).encode(x="x:Q", y="x:Q")
-    return alt.layer(same, lines, points, named.encode(text="profession:N")).properties(height=360)
+    return alt.layer(same, lines, points, left, right).properties(height=360)
+
+
+def _has_neighbour_at_right(named: pd.Series, x: pd.Series, y: pd.Series) -> pd.Series:
+    """Where a name must stand at the left of its point: another one is at its right, at about the same height."""
+    points = list(zip(x[named], y[named], strict=True))
+    return pd.Series(
+        [any(x1 < x2 and abs(y1 - y2) < 0.06 for x2, y2 in points) for x1, y1 in zip(x, y, strict=True)], x.index
+    )
 
 
 def sample_sizes(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:

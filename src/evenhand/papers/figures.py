@@ -22,7 +22,7 @@ def workforce_on_page(measured: Any) -> Iterator[Drawing]:
     """Each profession of BEC-Pro against the share of women in it, of one run."""
     if len(measured.runs) > 1 or not measured.dataset.startswith("becpro") or measured.measure != "association":
         return
-    means = by_profession(measured.scores[0])
+    means = by_profession(measured.scores[0]).dropna(subset=["difference"])
     if means["profession"].isin(shares()).sum() >= FEWEST:
         yield Drawing(
             charts.workforce_scatter(means, shares()),

@@ -37,7 +37,7 @@ def _theme(size: float, **more: Any) -> dict[str, Any]:
     theme: dict[str, Any] = {
         "font": "Arial, Helvetica, sans-serif",  # as wide as what labels are measured in
         "padding": 8,
-        "axis": {**texts, **lines, "titleFontWeight": "normal", "labelLimit": 240, "labelFlush": False},
+        "axis": {**texts, **lines, "titleFontWeight": "normal", "labelLimit": 270, "labelFlush": False},
         "legend": {**texts, "titleFontWeight": "normal", "labelLimit": 0, "symbolOpacity": 1},
         "header": texts,
         "title": {"fontSize": size + 2, "subtitleFontSize": size},
