@@ -35,8 +35,9 @@ def test_a_name_is_resolved_once_and_the_record_is_read_twice(tmp_path: Path) ->
 
 @pytest.mark.parametrize("models", [["mini-en"], [Table({}, "mine", "f" * 32)]])
 def test_an_option_that_nobody_knows_is_an_error_before_anything_is_measured(models: list[Any]) -> None:
-    with pytest.raises(TypeError, match="unexpected keyword argument 'limt'"):
+    with pytest.raises(TypeError, match=r"audit\(\) got an unexpected keyword argument 'limt'") as error:
         evenhand.sweep(models, limt=5)  # type: ignore[call-arg]
+    assert error.value.__notes__ == ["Did you mean 'limit'?"]
 
 
 def test_options_for_loading_reach_a_model_whose_name_is_also_a_plugins_prefix(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ import zlib
 from pathlib import Path
 from types import SimpleNamespace
 
+import altair as alt
 import pandas as pd
 import pytest
 
@@ -21,7 +22,7 @@ from evenhand.papers.equalising import GENDERED
 from evenhand.papers.figures import workforce_on_page
 from evenhand.papers.workforce import shares
 from evenhand.show.figures import charts
-from evenhand.show.plots import SUFFIXES, save
+from evenhand.show.plots import SUFFIXES, page_svg, save, value_dots
 from evenhand.stats import Line
 from helpers.fuzzing import contents
 from helpers.typed import only
@@ -70,6 +71,23 @@ def test_the_page_draws_the_workforce_of_three_professions_that_have_both_gender
     of = {"runs": [None], "dataset": "becpro-en", "measure": "association"}
     assert len(list(workforce_on_page(SimpleNamespace(**of, scores=[scores])))) == 1
     assert not list(workforce_on_page(SimpleNamespace(**of, scores=[scores[1:]])))
+
+
+def test_plots_side_by_side_are_as_wide_on_the_page_as_they_are() -> None:
+    plot = alt.Chart(pd.DataFrame({"x": [1, 2], "kind": ["a", "b"]})).mark_point().encode(x="x:Q")
+    for chart in (plot, plot + plot, plot | plot, plot & plot, plot.encode(column="kind:N"), plot.facet("kind:N")):
+        width = float(re.findall(r'viewBox="0 0 ([\d.]+) ', page_svg(chart, ""))[0])
+        assert width == 440 if isinstance(chart, alt.LayerChart) else width >= 440
+
+
+@pytest.mark.parametrize("label", ["a\x01b", "constructor", "toString", "__proto__", "<b>&", "x" * 90])
+def test_any_label_can_be_drawn(label: str) -> None:
+    rows = pd.DataFrame({"group": [label, "other"], "series": label, "value": [1.0, 2.0], "low": 0.0, "high": 3.0})
+    for frame in (rows.assign(leans=True), pd.concat([rows, rows.assign(series="y")]).assign(leans=False)):
+        svg = page_svg(value_dots(frame, "nats"), label)
+        assert ">other<" in svg
+        assert "<b>" not in svg
+        assert len(max(re.findall(r">([^<>]*)</text>", svg), key=len)) < 90  # not wider than the chart
 
 
 def test_of_two_words_at_one_height_the_left_one_is_named_at_its_left() -> None:

@@ -33,8 +33,10 @@ CHECKPOINTS = Argument(
     "MODEL",
 )
 ONE_MODEL = Argument("A bundled name, a folder, a .gguf file, a Hub id or openai:NAME.")
-MODELS = Argument("Bundled names, folders, .gguf files, Hub ids, openai:NAME. Default: mini-en.", "MODEL")
-COMPARED = Argument("Run folders; the first is the baseline.", "RUN RUN...")
+MODELS = Argument(
+    "Bundled names, folders, .gguf files, Hub ids, openai:NAME. Of the command, the default is mini-en.", "MODEL"
+)
+COMPARED = Argument("Run folders; the first is the baseline.", "RUN")
 LABELS = "The labels of a classifier's outputs, in order, if its configuration does not name them."
 SAMPLE = "Measure a random sample of at most N items per dataset."
 DEFAULT = "mini-en"
@@ -43,7 +45,7 @@ Limit = Annotated[int | None, Says(SAMPLE, "N")]
 Force = Annotated[bool, Says("Replace files that exist.", "--force", default=False)]
 COLUMN = Several("A column with texts, if a file is a table. Default: text.")
 Baseline = Annotated[Path | None, Says("The run that worse_by_at_most compares with. Overrides the policy's.", "RUN")]
-Progress = Annotated[bool | None, Says("A bar shows how far it is, on a terminal and in a notebook. False hides it.")]
+Progress = Annotated[bool | None, Says("Show a progress bar. Default: on a terminal and in a notebook.")]
 OWN_NAMES = "Your own first names, a pair per line: male, tab, female."
 WORD_PAIRS = Says("Your own gendered words, of any language, a pair per line: male, tab, female.")
 Lang = Annotated[
@@ -64,9 +66,14 @@ class What(TypedDict, total=False):
     pairs: Annotated[Named, Several("Your own sentence pairs: csv, tsv, jsonl or parquet.", "FILE", kind=list[Path])]
     dataset: Annotated["Datasets", Several("Measure this dataset instead of a suite.", "NAME")]
     measure: Annotated["Measures", Several("With a dataset: use this measure. Default: all that suit it.", "NAME")]
-    options: Annotated[Options, Several("An option of a dataset or measure: masks=words.", "--option", "NAME=VALUE")]
+    options: Annotated[
+        Options,
+        Several(
+            'An option of a dataset or measure: masks=words (Python: {"masks": "words"}).', "--option", "NAME=VALUE"
+        ),
+    ]
     limit: Annotated[int | None, Says(SAMPLE, "N")]
-    seed: Annotated[int, Says("The random seed, of samples and intervals.", default=0)]
+    seed: Annotated[int, Says("The random seed for samples and intervals.", default=0)]
 
 
 @grouped(MODEL)
@@ -132,7 +139,12 @@ class Results(TypedDict, total=False):
 class Judged(TypedDict, total=False):
     """What reads a run."""
 
-    gate: Annotated[Path | None, Says("Judge by a policy (TOML). The exit code is 1 for fail, 3 for undecided.")]
+    gate: Annotated[
+        Path | None,
+        Says(
+            "Judge by a policy (TOML); the verdict is in gate.json. The command ends with 1 for fail, 3 for undecided."
+        ),
+    ]
     baseline: Baseline
 
 
@@ -160,7 +172,7 @@ class Doctor(Loaded, total=False):
 class Imported(TypedDict, total=False):
     """Scores from elsewhere."""
 
-    scores: Annotated[Any, Argument(SCORES, "FILE...", default=..., kind=list[Path])]
+    scores: Annotated[Any, Argument(SCORES, "FILE", default=..., kind=list[Path])]
     dataset: Annotated[str | None, Says("The dataset that was scored. Logs of our own tasks name it.", "NAME")]
     measure: Annotated[list[str], Several("The measure of the scores. Default: what suits.", "NAME")]
     name: Annotated[str | None, Says("The model's name. Default: the log's, or the file's.", "MODEL")]
@@ -239,11 +251,13 @@ class Lint(TypedDict, total=False):
 class Export(TypedDict, total=False):
     """How runs are written."""
 
-    runs: Annotated[list[Path], Argument("Run folders; several for bibtex, csv, latex.", "RUN...", default=...)]
+    runs: Annotated[list[Path], Argument("Run folders; several for bibtex, csv, latex.", "RUN", default=...)]
     to: Annotated[
         str, Says("bibtex, csv, eval-results, every-eval-ever, latex, model-card.", "--as", "FORMAT", default=...)
     ]
-    out: Annotated[Path | None, Says("A file or folder to write to. Default: print.")]
+    out: Annotated[
+        Path | None, Says("A file or folder to write to. Without it the text is printed, or in Python returned.")
+    ]
     into: Annotated[Path | None, Says("model-card: the README.md to put the section into.")]
     scores: Annotated[bool, Says("csv: write the scores of items instead of values.", "--scores")]
     cite: Annotated[list[str], Several("bibtex: a training corpus, such as gap.")]
@@ -258,7 +272,7 @@ class Export(TypedDict, total=False):
 class Table(TypedDict, total=False):
     """What a table has."""
 
-    runs: Annotated[list[Path], Argument("Run folders, one for each model.", "RUN...", default=...)]
+    runs: Annotated[list[Path], Argument("Run folders, one for each model.", "RUN", default=...)]
     measure: Annotated[list[str], Several("A measure. Default: the main numbers.")]
     dataset: Annotated[list[str], Several("A dataset. Default: all.")]
     group: Annotated[list[str], Several("A group, such as balanced. Default: all items.")]

@@ -38,7 +38,7 @@ class Sections:
         return ()
 
     def figures(self, runs: Mapping[str, Any], *, marked: Collection[str] | None = None) -> Mapping[str, Any] | None:
-        """Charts of Altair's by name, for files and notebooks; None for those of `page`. `marked` are words to mark."""
+        """Altair charts by name, for files and notebooks; None for those of `page`. `marked` are words to mark."""
         return None
 
 
@@ -48,7 +48,10 @@ _BY_DATASET: dict[str, Sections] = {}
 def add_sections(dataset: str, sections: Sections) -> None:
     """Make sections of a user's own known by the name of their dataset."""
     if not isinstance(sections, Sections):
-        raise BadInput(f"Sections of '{dataset}' must extend evenhand.Sections. Got {sections!r}: see docs/extend.md.")
+        raise BadInput(
+            f"Sections of '{dataset}' must be an instance of a class that extends evenhand.Sections. Got {sections!r}: "
+            "see docs/extend.md."
+        )
     _BY_DATASET[dataset] = sections
 
 

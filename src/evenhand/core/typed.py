@@ -5,6 +5,7 @@ import re
 import reprlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, is_dataclass
+from difflib import get_close_matches
 from functools import wraps
 from numbers import Integral, Real
 from types import UnionType
@@ -65,10 +66,16 @@ def typed(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
             return function(*args, **kwargs)
         except EvenhandError:
             raise
-        except Exception:
+        except Exception as error:
             if function.__name__ == "__post_init__":
                 check_fields(args[0])
-            bound = inspect.signature(function).bind(*args, **kwargs)
+            try:
+                bound = inspect.signature(function).bind(*args, **kwargs)
+            except TypeError:  # an argument too many or too few, of which the first error says more
+                known = list(inspect.signature(function).parameters)
+                for close in (get_close_matches(name, known, 1) for name in kwargs if name not in known):
+                    error.add_note(f"Did you mean '{close[0]}'?" if close else f"Available: {', '.join(known)}.")
+                raise error from None
             for name, value in bound.arguments.items():
                 parameter = bound.signature.parameters[name]
                 several = value if parameter.kind is parameter.VAR_POSITIONAL else [value]

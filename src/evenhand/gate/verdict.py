@@ -48,7 +48,7 @@ class Verdict(Shown):
 
     model: str
     policy: str
-    rules: tuple[Judged, ...]
+    rules: Annotated[tuple[Judged, ...], Field(min_length=1)]
     notes: tuple[str, ...] = ()
     """What else to know, such as that the run is a sample."""
 

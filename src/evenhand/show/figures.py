@@ -12,7 +12,7 @@ from evenhand.analysis.comparison import Comparison
 from evenhand.analysis.ranking import side_by_side
 from evenhand.core.files import check_new, prepare
 from evenhand.core.foreign import foreign
-from evenhand.core.sections import Sections, sections_of
+from evenhand.core.sections import Drawing, Sections, sections_of
 from evenhand.errors import BadInput
 from evenhand.runs.comparable import measured, same_task
 from evenhand.runs.folder import StoredRun
@@ -40,7 +40,7 @@ def charts(*runs: StoredRun, seen: set[str] | None = None) -> Charts:
             given = sections.figures(dict(zip(names, runs, strict=True)), marked=seen)
             for name, chart in (_of_page(sections, runs, names) if given is None else given).items():
                 if not isinstance(chart, alt.TopLevelMixin):
-                    raise BadInput(f"`figures` gives charts of Altair's by name. Got {chart!r} for {name!r}.")
+                    raise BadInput(f"`figures` gives Altair charts by name. Got {chart!r} for {name!r}.")
                 found[slug(name)] = chart
     if not found:
         raise BadInput(f"'{runs[0].path}' has nothing to draw. Audit with the suite becpro, gbef or nli.")
@@ -53,8 +53,15 @@ def _of_page(sections: Sections, runs: Sequence[StoredRun], names: Sequence[str]
     for task in runs[0].record.tasks:
         if sections in sections_of([task.dataset]) and all(task.name in measured(run) for run in runs):
             for place, drawing in enumerate(drawings_of(Measured(runs, names, task, {}), sections), 1):
-                made[f"{task.dataset}-{task.measure}-{place}"] = plots.with_title(drawing.chart, drawing.caption)
+                made[f"{task.dataset}-{task.measure}-{place}"] = _with_caption(drawing)
     return made
+
+
+def _with_caption(drawing: Drawing) -> alt.TopLevelMixin:
+    """The chart with its caption as the title, unless it has one."""
+    has_title = getattr(drawing.chart, "title", alt.Undefined) is not alt.Undefined
+    chart: alt.TopLevelMixin = drawing.chart if has_title else plots.with_title(drawing.chart, drawing.caption)
+    return chart
 
 
 def check_measured(runs: Sequence[StoredRun], measure: str) -> None:

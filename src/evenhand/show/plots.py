@@ -54,7 +54,7 @@ def _theme(size: float, **more: Any) -> dict[str, Any]:
 PAPER = _theme(12)
 ON_PAGE = _theme(
     13.5,  # the page shows 12, in a font of its own: there is room for a wider one than was measured
-    legend={"orient": "top", "layout": {"top": {"anchor": "end"}}},
+    legend={"orient": "top", "labelLimit": WIDTH - 60, "layout": {"top": {"anchor": "end"}}},
     autosize={"type": "fit-x", "contains": "padding"},
     background=None,
 )
@@ -64,7 +64,12 @@ STYLED = {
     **{"black": "ink", "#000": "ink", "white": "paper"},
 }
 """What the page's style calls these colours, so that they suit a light and a dark page."""
-NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
+OF_EVERY_OBJECT = {
+    *("constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString"),
+    *("valueOf", "__proto__"),
+}
+"""Names that every object of JavaScript has; Vega looks labels up in objects, and fails for these."""
 PLACES = {"d", "transform", "x2", "y2"}
 NOISE = {"class", "role", "pointer-events", "font-family", "aria-hidden", "aria-roledescription", "aria-label"}
 
@@ -120,7 +125,11 @@ def histogram(scores: pd.Series, title: str, *, neutral: float) -> Layers:
     bars = (
         alt.Chart(rows)
         .mark_bar(color=ALONE)
-        .encode(x=alt.X("from:Q", title=title, scale=ends, bin="binned"), x2="to:Q", y=alt.Y("items:Q", title="items"))
+        .encode(
+            x=alt.X("from:Q", title=title, scale=ends, bin="binned"),
+            x2="to:Q",
+            y=alt.Y("items:Q", title="items", axis=alt.Axis(tickMinStep=1)),
+        )
     )
     inside = edges[0] <= neutral <= edges[-1]
     return alt.layer(bars, *([rule_at(neutral, color="black", strokeWidth=1.5)] if inside else [])).properties(
@@ -212,14 +221,31 @@ def rendered(chart: alt.TopLevelMixin, form: str, config: Mapping[str, Any] = PA
     """A chart as SVG or HTML, which are text, or as PDF or PNG, which are bytes."""
     options = {"scale": 2} if form == "png" else {"bundle": True} if form == "html" else {}
     convert = getattr(vl_convert, f"vegalite_to_{form}")
-    spec = chart.to_dict(validate=False)  # each part was validated as it was made
+    spec = _drawable(chart.to_dict(validate=False))  # each part was validated as it was made
     spec.get("config", {}).pop("view", None)  # Altair's default size
+    if not {"mark", "layer"} & set(spec) or {"row", "column", "facet"} & set(spec.get("encoding", {})):
+        config = {**config, "autosize": "pad"}  # of plots side by side, which Vega cannot fit to a width
     return convert(spec, config=config, **options)
+
+
+def _drawable(part: Any) -> Any:
+    """A part of a chart without characters that no SVG can have: the converter would end the process.
+
+    A label that every object of JavaScript has gets an invisible letter.
+    """
+    if isinstance(part, dict):
+        return {_drawable(name): _drawable(value) for name, value in part.items()}
+    if isinstance(part, list):
+        return [_drawable(each) for each in part]
+    if isinstance(part, str):
+        text = NOT_XML.sub("", part)
+        return f"{text}\u200b" if text in OF_EVERY_OBJECT else text
+    return part
 
 
 def page_svg(chart: alt.TopLevelMixin, caption: str) -> Markup:
     """A chart as SVG for the page: in its colours, as wide as its place, with the caption for screen readers."""
-    root = ElementTree.fromstring(NOT_XML.sub("", rendered(chart, "svg", ON_PAGE)))
+    root = ElementTree.fromstring(rendered(chart, "svg", ON_PAGE))
     view = root.attrib["viewBox"]
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]  # a page needs no namespaces

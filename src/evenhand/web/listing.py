@@ -255,5 +255,7 @@ def _line(name: str, corpus: dict[str, Any]) -> dict[str, Any]:
     share, low, high = (
         math.nan if corpus[key] is None else corpus[key] for key in ("share", "share_low", "share_high")
     )
-    known = {"name": str(name), "documents": int(corpus["documents"])}
+    if not isinstance(corpus["documents"], int):
+        raise TypeError("documents")
+    known = {"name": str(name), "documents": corpus["documents"]}
     return known | {"share": percent(Estimate(share, low, high)), "verdict": lean(str(corpus["verdict"]))}

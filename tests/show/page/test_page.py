@@ -658,3 +658,12 @@ def test_groups_that_lean_to_both_sides_are_not_hidden_by_their_mean(tmp_path: P
     run = evenhand.audit(Table(rule), pairs=file, out=tmp_path / "run")
     short = parsed(page([run])).one("section#short").text
     assert "But by group, doctor: prefers the stereotypes; mother: prefers the counterparts." in short
+
+
+def test_a_stereotype_has_one_size_on_the_whole_page() -> None:
+    run = Run.load(Path(__file__).parents[2] / "runs" / "made-by-0.2" / "all")
+    value = next(row.value for row in run.rows if row.dataset == "becpro-en" and row.estimand == "stereotype")
+    html = page([run])
+    in_table = re.findall(rf'data-value="{value}">([^<]*)</td>', html)
+    assert in_table == [f"{value:+.3f}", f"{100 * (math.exp(2 * value) - 1):+.0f} %"]
+    assert f'<span class="percent">{in_table[1]}</span>' in html  # the scorecard's

@@ -37,7 +37,7 @@ def drawings_of(measured: Measured, sections: Sections) -> Iterator[Drawing]:
     with foreign(f"The sections of '{measured.dataset}' failed to draw for the page", sections):
         for drawing in sections.page(measured):
             if not (isinstance(drawing, Drawing) and isinstance(drawing.chart, TopLevelMixin)):
-                raise BadInput(f"`page` gives evenhand.Drawing(chart, caption), a chart of Altair's. Got {drawing!r}.")
+                raise BadInput(f"`page` gives evenhand.Drawing(chart, caption), an Altair chart. Got {drawing!r}.")
             yield drawing
 
 

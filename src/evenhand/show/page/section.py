@@ -160,7 +160,10 @@ class Measured:
     @cached_property
     def tables(self) -> list[Table]:
         """Stereotype and default, of all items and by group, where they are told apart; the measure's own values."""
-        rows = [TableRow((readings.words_of(of[0]) or "all",), of, self._move(of[0])) for of in self._judged]
+        rows = []
+        for of in self._judged:
+            own = readings.reading(self.task, estimand=of[0].estimand) if of[0].estimand else None
+            rows.append(TableRow((readings.words_of(of[0]) or "all",), of, self._move(of[0]), own))
         both = any(of[0].estimand for of in self._judged)
         caption = "Stereotype and default" if both else "Women minus men, partner by partner"
         first = [Table(caption, ("row",), tuple(rows), self.reading)] if rows else []

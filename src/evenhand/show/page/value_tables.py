@@ -19,11 +19,15 @@ ROWS = 400
 
 @dataclass(frozen=True)
 class TableRow:
-    """A row of a table: the labels of a group, in words, and for each run its number."""
+    """A row of a table: the labels of a group, in words, and for each run its number.
+
+    A row that is a stereotype or a default is read in its own way: twice the stereotype is between the two kinds.
+    """
 
     labels: tuple[str, ...]
     numbers: tuple[Number, ...]
     move: Move | None = None
+    reading: Reading | None = None
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,10 @@ def by_sample(task: TaskRecord, runs: Sequence[pd.DataFrame], reading: Reading) 
                         key = (_sample(name, str(label), part), value.estimand)
                         mine = rows.setdefault(key, [Number(math.nan)] * len(runs))
                         mine[place] = Number(value.value, value.low, value.high, value.n, value.unscored)
-        found = tuple(TableRow(labels, tuple(numbers)) for labels, numbers in rows.items())
+        found = tuple(
+            TableRow(labels, tuple(numbers), reading=readings.reading(task, estimand=labels[1]))
+            for labels, numbers in rows.items()
+        )
         caption = f"Stereotype and default by {readings.group_name(name)}; intervals are over the rest"
         yield Table(caption, (name, "row"), found, reading)
 
