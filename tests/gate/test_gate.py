@@ -353,6 +353,9 @@ def test_a_damaged_verdict_is_an_error_that_names_the_field(tmp_path: Path, dama
     (tmp_path / "gate.json").write_text(json.dumps(data))
     with pytest.raises(evenhand.RunError, match=f"{says} should .* Judge the run again: evenhand gate"):
         Verdict.load(tmp_path)
+    (tmp_path / "gate.json").write_text(json.dumps(data | {"rules": []}))
+    with pytest.raises(evenhand.RunError, match="rules"):
+        Verdict.load(tmp_path)
 
 
 def test_annotations_are_lines_of_their_own_whatever_the_names() -> None:

@@ -1,5 +1,7 @@
 """Corpora in the server: listed with their shares, opened with the page that they have, and nothing else."""
 
+import json
+import math
 from pathlib import Path
 
 import pytest
@@ -58,6 +60,14 @@ def test_a_page_that_could_do_something_is_not_shown(app: ASGIApp, root: Path) -
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"corpora": {"a": {}}, "counted": "x"}', '{"corpora": 3}'])
 def test_damaged_counts_are_named_and_hurt_nothing_else(app: ASGIApp, root: Path, text: str) -> None:
     (root / "news" / "corpus.json").write_text(text)
+    assert "corpus.json cannot be read" in send(app, "/").text
+
+
+def test_a_number_of_documents_that_is_none_hurts_nothing_else(app: ASGIApp, root: Path) -> None:
+    path = root / "news" / "corpus.json"
+    data = json.loads(path.read_text())
+    next(iter(data["corpora"].values()))["documents"] = math.inf
+    path.write_text(json.dumps(data))
     assert "corpus.json cannot be read" in send(app, "/").text
 
 
