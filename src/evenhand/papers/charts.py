@@ -164,7 +164,7 @@ def label_bars(rows: pd.DataFrame) -> Layers:
     several = rows["model"].nunique() > 1
     rows = rows.assign(
         order=rows["label"].map({label: n for n, label in enumerate(LABELS)}),
-        name=rows["set"] + (", " + rows["model"] if several else "-stereotypical"),
+        name=rows["set"] + "-stereotypical" + (", " + rows["model"] if several else ""),
         dot=["● " if key in stereotyped else "" for key in zip(rows["set"], rows["label"], strict=True)],
     ).sort_values("order", kind="stable")
     rows = rows.assign(

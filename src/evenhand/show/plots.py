@@ -37,7 +37,7 @@ def _theme(size: float, **more: Any) -> dict[str, Any]:
     theme: dict[str, Any] = {
         "font": "Arial, Helvetica, sans-serif",  # as wide as what labels are measured in
         "padding": 8,
-        "axis": {**texts, **lines, "titleFontWeight": "normal", "labelLimit": 270, "labelFlush": False},
+        "axis": {**texts, **lines, "titleFontWeight": "normal", "labelLimit": 0, "labelFlush": False},
         "legend": {**texts, "titleFontWeight": "normal", "labelLimit": 0, "symbolOpacity": 1},
         "header": texts,
         "title": {"fontSize": size + 2, "subtitleFontSize": size},
@@ -48,12 +48,15 @@ def _theme(size: float, **more: Any) -> dict[str, Any]:
         "view": {"continuousWidth": WIDTH, "discreteWidth": WIDTH, "continuousHeight": 300, "stroke": None},
         "background": "white",
     }
-    return {**theme, **more, "legend": {**theme["legend"], **more.get("legend", {})}}
+    for name, part in more.items():
+        theme[name] = {**theme[name], **part} if name in ("axis", "legend") else part
+    return theme
 
 
 PAPER = _theme(12)
 ON_PAGE = _theme(
     13.5,  # the page shows 12, in a font of its own: there is room for a wider one than was measured
+    axis={"labelLimit": 270},
     legend={"orient": "top", "labelLimit": WIDTH - 60, "layout": {"top": {"anchor": "end"}}},
     autosize={"type": "fit-x", "contains": "padding"},
     background=None,
