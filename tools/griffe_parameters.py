@@ -12,7 +12,7 @@ class Described(griffe.Extension):
     """Takes signature and documentation of described functions (evenhand.core.described) as Python has them."""
 
     def on_function_instance(self, *, func: griffe.Function, **_: Any) -> None:
-        if not any(str(decorator.value).startswith("described(") for decorator in func.decorators):
+        if not any(str(decorator.value).startswith("describe(") for decorator in func.decorators):
             return
         function = getattr(import_module(func.module.path), func.name)
         signature = inspect.signature(function)

@@ -5,7 +5,7 @@ from typing import Any
 
 from evenhand.analysis import comparison
 from evenhand.analysis.comparison import Comparison
-from evenhand.core.described import described
+from evenhand.core.described import describe
 from evenhand.core.parameters import COMPARED
 from evenhand.errors import BadInput
 from evenhand.runs.folder import StoredRun
@@ -39,7 +39,7 @@ class Run(StoredRun):
         return export(self, "latex", **options)
 
 
-@described(runs=COMPARED)
+@describe(runs=COMPARED)
 def compare(*runs: StoredRun | str | Path, judged: bool = False) -> Comparison:
     """Compare runs, or run folders, with the first one: for each measure and group, what changed, with its test.
 

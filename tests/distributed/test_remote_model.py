@@ -22,7 +22,7 @@ from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.distributed import remote_model as remote
 from evenhand.distributed.remote_model import RemoteModel, WorkerPool
-from evenhand.distributed.worker import streamed
+from evenhand.distributed.worker import stream_chunks
 from evenhand.errors import ClusterError
 from evenhand.models.cache import Remembering
 from evenhand.models.planning.plan import Batch, Values
@@ -139,9 +139,9 @@ def test_texts_go_on_after_a_killed_worker_and_a_full_disk_is_a_sentence(tmp_pat
     def full(chunk: int) -> int:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    assert list(streamed(range(9), kill_once)) == [-chunk for chunk in range(9)]
+    assert list(stream_chunks(range(9), kill_once)) == [-chunk for chunk in range(9)]
     with pytest.raises(ClusterError, match="No space left on device"):
-        list(streamed([1], full))
+        list(stream_chunks([1], full))
 
 
 @pytest.mark.usefixtures("cluster")

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import tiny
-from helpers.fuzzing import Json, Text, command, fuzzed, places, replaced
+from helpers.fuzzing import Json, Text, command, contents, fuzzed, places, replaced
 
 pytestmark = pytest.mark.usefixtures("without_pages", "soon")
 
@@ -83,7 +83,9 @@ def measured(made: Path, folder: Path) -> None:
     """Audit the model; a run with finite numbers, or a sentence, the model as it was and no trace of a run."""
     signal.setitimer(signal.ITIMER_PROF, SECONDS)
     asked = ("--pairs", made / "pairs.csv", "--out", folder / "runs", "--fresh", "--json")
+    before = contents(folder / "model")
     command("audit", folder / "model", *asked, watched=folder)
+    assert contents(folder / "model") == before
     signal.setitimer(signal.ITIMER_PROF, 0)
     shutil.rmtree(folder / "runs", ignore_errors=True)
 

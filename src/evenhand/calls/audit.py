@@ -20,7 +20,7 @@ from evenhand.auditing.sweep import sweep as sweep_sources
 from evenhand.auditing.track import measure_checkpoints
 from evenhand.core import parameters as ask
 from evenhand.core.dataset import Datasets
-from evenhand.core.described import chosen, described, records_of
+from evenhand.core.described import chosen, describe, records_of
 from evenhand.core.files import write_whole
 from evenhand.core.measure import Measures
 from evenhand.core.model import Model
@@ -76,7 +76,7 @@ class GateAndPage:
         page.write([run], run.path / page.FILE)
 
 
-@described(model=ask.ONE_MODEL)
+@describe(model=ask.ONE_MODEL)
 def audit(model: str | Path | Model = DEFAULT, **given: Unpack[Audit]) -> Run:
     """Measure a model and add the results to its run in `out/<model>`, or `out/<name>`; then read the whole run.
 
@@ -118,7 +118,7 @@ def _audit(
     return Run.load(run_audit(source, spec, path, name, reader, fresh=fresh, progress=progress))
 
 
-@described(models=ask.MODELS)
+@describe(models=ask.MODELS)
 def sweep(models: Sequence[str | Path | Model], **given: Unpack[Sweep]) -> Iterator[Run]:
     """The run of each model, in order, each measured when it is asked for: `list(sweep(...))`; see `audit`.
 
@@ -134,7 +134,7 @@ def sweep(models: Sequence[str | Path | Model], **given: Unpack[Sweep]) -> Itera
     return sweep_sources(sources, partial(_audit, spec, **how), **where)
 
 
-@described(models=ask.CHECKPOINTS)
+@describe(models=ask.CHECKPOINTS)
 def track(models: str | Path | Sequence[str | Path], **given: Unpack[Curve]) -> Track:
     """Measure checkpoints, each into a run folder in `out`, and compare every one with the one before it.
 
@@ -169,7 +169,7 @@ def track(models: str | Path | Sequence[str | Path], **given: Unpack[Curve]) -> 
     return made
 
 
-@described(ask.Rescore)
+@describe(ask.Rescore)
 def rescore(path: StoredRun | str | Path, *, file: str | Path | Sequence[str | Path] = ()) -> Run:
     """Score a run again from its kept answers, without its model.
 
@@ -180,7 +180,7 @@ def rescore(path: StoredRun | str | Path, *, file: str | Path | Sequence[str | P
     return Run.load(merging.rescore(path, [Path(one) for one in files], GateAndPage()))
 
 
-@described(ask.Imported)
+@describe(ask.Imported)
 def from_scores(
     scores: pd.DataFrame | str | Path,
     *,

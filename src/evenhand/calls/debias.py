@@ -18,7 +18,7 @@ from evenhand.analysis.change import Change, changes, changes_frame
 from evenhand.analysis.comparison import Comparison
 from evenhand.calls.audit import audit
 from evenhand.calls.train_and_measure import check
-from evenhand.core.described import described
+from evenhand.core.described import describe
 from evenhand.core.files import prepare, public_path, read_parsed, write_whole
 from evenhand.core.foreign import foreign
 from evenhand.core.items import Pair
@@ -103,7 +103,7 @@ class Debiased:
         return str(told) + compared._repr_html_()
 
 
-@described(Debias)
+@describe(Debias)
 def debias(
     model: str | Path | Model = DEFAULT,
     *,

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from evenhand.calls.train_and_measure import Study, recipe_of, trained
-from evenhand.core.described import described
+from evenhand.core.described import describe
 from evenhand.core.files import prepare
 from evenhand.core.parameters import Learn
 from evenhand.datasets.corpora.texts import sampled, sentences
@@ -45,7 +45,7 @@ class Learned:
         return {"sentences": dict(self.sentences), **{name: json.loads(rows) for name, rows in tables.items()}}
 
 
-@described(Learn)
+@describe(Learn)
 def learned(
     corpora: Mapping[str, str],
     *,

@@ -12,7 +12,7 @@ from evenhand.checks.head_and_language import head_and_language, labels, right_c
 from evenhand.checks.stability import batching, half_precision, numbers
 from evenhand.checks.tokens import casing, length, mask_token, splitting, vocabulary, word_beginnings
 from evenhand.core.dataset import Dataset
-from evenhand.core.described import described
+from evenhand.core.described import describe
 from evenhand.core.findings import CAREFUL, FINE, UNCHECKED, UNFIT, Finding, Findings
 from evenhand.core.foreign import foreign
 from evenhand.core.items import NliPair
@@ -35,7 +35,7 @@ ONLY_FOR: dict[Check, str] = {mask_token: "masked", word_beginnings: "masked", r
 """Checks that are for one kind of model only."""
 
 
-@described(Doctor, model=ONE_MODEL)
+@describe(Doctor, model=ONE_MODEL)
 def doctor(
     model: str | Path | Model = DEFAULT, *, lang: str = "en", suite: str = "all", **loading: Unpack[Loaded]
 ) -> Findings:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from evenhand import datasets, models
 from evenhand.core.dataset import Dataset
-from evenhand.core.described import described
+from evenhand.core.described import describe
 from evenhand.core.items import NliPair, Pair
 from evenhand.core.model import TokenCounter
 from evenhand.core.parameters import Lint
@@ -49,7 +49,7 @@ class Linted:
         return pd.DataFrame(rows, columns=["id", "rule", "what"])
 
 
-@described(Lint)
+@describe(Lint)
 def lint(
     file: str | Path, *, stereotype: str = "stereotype", counterpart: str = "counterpart", model: str | None = "mini-en"
 ) -> Linted:

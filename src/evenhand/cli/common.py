@@ -141,7 +141,7 @@ def _benchmarks(given: list[str]) -> dict[str, str]:
     return {dataset: benchmark for dataset, _, benchmark in rows}
 
 
-def _listed(given: str) -> list[str]:
+def _split(given: str) -> list[str]:
     return [part.strip() for part in given.split(",") if part.strip()]
 
 
@@ -158,7 +158,7 @@ READ: dict[str, Callable[[Any], Any]] = {
     "columns": partial(parsed, what="column", example="text=Sentence"),
     "batch_size": _batch_size,
     "hub": _benchmarks,
-    "measures": _listed,
-    "rates": lambda given: [_rate(rate) for rate in _listed(given)],
+    "measures": _split,
+    "rates": lambda given: [_rate(rate) for rate in _split(given)],
 }
 """How values are read that are typed as text and are something else in Python, by the parameter's name."""

@@ -31,7 +31,7 @@ class Argument(Says):
     """What a parameter says that is typed without a flag."""
 
 
-def grouped(group: str) -> Callable[[type], type]:
+def in_group(group: str) -> Callable[[type], type]:
     """Say that the parameters of a class stand together in `--help`."""
 
     def group_all(subject: type) -> type:
@@ -52,13 +52,13 @@ def chosen(given: Mapping[str, Any], *subjects: type) -> dict[str, Any]:
     return {name: value for name, value in given.items() if name in records_of(*subjects)}
 
 
-def described(*subjects: type, **records: Says) -> Callable[[Called], Called]:
+def describe(*subjects: type, **records: Says) -> Callable[[Called], Called]:
     """Add to a function's documentation what its parameters say: here, in these classes, or in one that it unpacks.
 
     Its signature then has all of them by name.
     """
 
-    def describe(function: Any) -> Any:
+    def add_texts(function: Any) -> Any:
         signature, parameters, known = inspect.signature(function), [], records_of(*subjects) | records
         for parameter in signature.parameters.values():
             if get_origin(parameter.annotation) is not Unpack:
@@ -76,4 +76,4 @@ def described(*subjects: type, **records: Says) -> Callable[[Called], Called]:
         function.__signature__ = signature.replace(parameters=parameters)
         return function
 
-    return describe
+    return add_texts

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
-from evenhand.core.described import Argument, Named, Says, Several, grouped
+from evenhand.core.described import Argument, Named, Says, Several, in_group
 
 if TYPE_CHECKING:
     from evenhand.core.dataset import Datasets
@@ -54,7 +54,7 @@ Lang = Annotated[
 ]
 
 
-@grouped(WHAT)
+@in_group(WHAT)
 class What(TypedDict, total=False):
     """What is measured."""
 
@@ -76,7 +76,7 @@ class What(TypedDict, total=False):
     seed: Annotated[int, Says("The random seed for samples and intervals.", default=0)]
 
 
-@grouped(MODEL)
+@in_group(MODEL)
 class Checkpoint(TypedDict, total=False):
     """How weights are loaded."""
 
@@ -90,7 +90,7 @@ class Checkpoint(TypedDict, total=False):
     ]
 
 
-@grouped(SERVER)
+@in_group(SERVER)
 class Served(TypedDict, total=False):
     """How a model behind a server is asked."""
 
@@ -103,21 +103,21 @@ class Served(TypedDict, total=False):
     ]
 
 
-@grouped(MODEL)
+@in_group(MODEL)
 class Loading(Checkpoint, Served, total=False):
     """What `evenhand.load` takes besides a name."""
 
     revision: Annotated[str | None, Says("Branch, tag or commit on the Hub.")]
 
 
-@grouped(MODEL)
+@in_group(MODEL)
 class Loaded(Loading, total=False):
     """The same, and what a plugin takes."""
 
     model_options: Annotated[Options, Several("An option of the model's plugin.", "--model-option", "NAME=VALUE")]
 
 
-@grouped(RAY)
+@in_group(RAY)
 class Cluster(TypedDict, total=False):
     """Where the work is done."""
 
@@ -126,7 +126,7 @@ class Cluster(TypedDict, total=False):
     workers: Annotated[int | None, Says("With ray: the largest number of workers. Default: as many as fit.")]
 
 
-@grouped(RESULTS)
+@in_group(RESULTS)
 class Results(TypedDict, total=False):
     """Where results go."""
 
@@ -135,7 +135,7 @@ class Results(TypedDict, total=False):
     fresh: Annotated[bool, Says("Delete the run's earlier results and start over.", "--fresh", default=False)]
 
 
-@grouped(GATE)
+@in_group(GATE)
 class Judged(TypedDict, total=False):
     """What reads a run."""
 

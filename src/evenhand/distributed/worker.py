@@ -72,7 +72,7 @@ def load_model(source: str, n_threads: int, loading: Mapping[str, Any]) -> Plann
     return cast("Planned", models.load(source, **loading))
 
 
-def streamed(chunks: Iterable[Chunk], work: Callable[[Chunk], T], workers: int | None = None) -> Iterator[T]:
+def stream_chunks(chunks: Iterable[Chunk], work: Callable[[Chunk], T], workers: int | None = None) -> Iterator[T]:
     """The result of `work` on each chunk, in order. Needs a connection to a cluster.
 
     Chunks are read only a few ahead of the results, so memory stays flat; Ray does those of a lost worker again.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evenhand.core.described import described
+from evenhand.core.described import describe
 from evenhand.core.files import check_new, prepare, write_whole
 from evenhand.core.parameters import Export
 from evenhand.errors import BadInput, check_known
@@ -48,7 +48,7 @@ FORMATS = {
 AnyRun = StoredRun | str | Path
 
 
-@described(Export)
+@describe(Export)
 def export(
     runs: AnyRun | Sequence[AnyRun],
     to: str,

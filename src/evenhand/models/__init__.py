@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Unpack, cast, overload
 
-from evenhand.core.described import described
+from evenhand.core.described import describe
 from evenhand.core.model import Model, kind_of
 from evenhand.core.parameters import Checkpoint, Loading
 from evenhand.errors import BadInput, UnfitModel, check_known
@@ -34,7 +34,7 @@ def load(
 def load(name: str, **options: Any) -> Model: ...
 
 
-@described(Loading)
+@describe(Loading)
 def load(
     name: str = DEFAULT,
     *,

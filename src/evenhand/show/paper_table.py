@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.core.described import described
+from evenhand.core.described import describe
 from evenhand.core.parameters import Table
 from evenhand.errors import BadInput, UnknownName
 from evenhand.formats.escaping import latex as escaped
@@ -94,7 +94,7 @@ class PaperTable:
         return [*((name,) for name in COLUMN), *models], columns, cells
 
 
-@described(Table)
+@describe(Table)
 def table(
     runs: StoredRun | str | Path | Sequence[StoredRun | str | Path],
     *,

@@ -216,11 +216,11 @@ def suited(path: Path) -> None:
 def save(chart: alt.TopLevelMixin, path: Path) -> None:
     """Write a chart as SVG, PDF, PNG or self-contained HTML, by the file's ending: whole or not at all."""
     suited(path)
-    content = rendered(chart, path.suffix.lstrip("."))
+    content = render(chart, path.suffix.lstrip("."))
     write_whole(path, lambda file: file.write(content.encode() if isinstance(content, str) else content))
 
 
-def rendered(chart: alt.TopLevelMixin, form: str, config: Mapping[str, Any] = PAPER) -> Any:
+def render(chart: alt.TopLevelMixin, form: str, config: Mapping[str, Any] = PAPER) -> Any:
     """A chart as SVG or HTML, which are text, or as PDF or PNG, which are bytes."""
     options = {"scale": 2} if form == "png" else {"bundle": True} if form == "html" else {}
     convert = getattr(vl_convert, f"vegalite_to_{form}")
@@ -248,7 +248,7 @@ def _drawable(part: Any) -> Any:
 
 def page_svg(chart: alt.TopLevelMixin, caption: str) -> Markup:
     """A chart as SVG for the page: in its colours, as wide as its place, with the caption for screen readers."""
-    root = ElementTree.fromstring(rendered(chart, "svg", ON_PAGE))
+    root = ElementTree.fromstring(render(chart, "svg", ON_PAGE))
     view = root.attrib["viewBox"]
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]  # a page needs no namespaces

@@ -152,9 +152,9 @@ def _count(
     if engine == "local":
         chunks: Iterator[Tally] = map(work, todo)
     else:
-        from evenhand.distributed.worker import streamed
+        from evenhand.distributed.worker import stream_chunks
 
-        chunks = streamed(todo, work, workers)
+        chunks = stream_chunks(todo, work, workers)
     with bar(f"Counting {name}", "documents") as shown:
         shown.update(start)
         for chunk in chunks:

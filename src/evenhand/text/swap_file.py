@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from evenhand.core.described import described
+from evenhand.core.described import describe
 from evenhand.core.files import check_new, prepare
 from evenhand.core.parameters import Swap
 from evenhand.datasets.files.language import check_language, not_english_files
@@ -26,7 +26,7 @@ from evenhand.text.text_files import Job
 ONLY: dict[str | None, Gender | None] = {None: None, "he-to-she": "male", "she-to-he": "female"}
 
 
-@described(Swap)
+@describe(Swap)
 def swap(
     file: str | Path,
     out: str | Path | None = None,

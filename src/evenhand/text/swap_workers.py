@@ -42,9 +42,9 @@ def find_edits(source: Path, job: Job, done: int) -> Generator[list[Edits]]:
     work = partial(_rewritten, job=job, done=done, whole=whole)
     if job.engine == "ray":
         with connected(job.address, job.workers):
-            from evenhand.distributed.worker import streamed
+            from evenhand.distributed.worker import stream_chunks
 
-            yield from streamed(todo, work, job.workers)
+            yield from stream_chunks(todo, work, job.workers)
         return
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     processes = job.jobs or cores or 1

@@ -59,11 +59,11 @@ def read_texts(source: Path, job: Job) -> Iterator[Texts]:
         yield from ((text,) for text in read_plain(source, lines=job.lines))
         return
     unit = "row" if source.suffix == ".parquet" else "line"
-    for number, row in _numbered(source, job):
+    for number, row in _numbered_rows(source, job):
         yield tuple(_text(row[column], f"{source}, {unit} {number}") for column in job.columns)
 
 
-def _numbered(source: Path, job: Job) -> Iterator[tuple[int, dict[str, Any]]]:
+def _numbered_rows(source: Path, job: Job) -> Iterator[tuple[int, dict[str, Any]]]:
     return rows(source, job.columns, hint="Name it with `column`.", as_is=True)
 
 
@@ -124,7 +124,7 @@ def _write_records(file: IO[bytes], source: Path, job: Job, edits: Iterator[Edit
     """A row is the lines from its number on to that of the next; what is before the first, and empty lines, stay."""
     rewrite, ended = _REWRITES[source.suffix], True
     with source.open(encoding="utf-8", newline="\n" if source.suffix == ".tsv" else "") as original:
-        for (number, row), (after, _) in pairwise(chain([(1, {})], _numbered(source, job), [(sys.maxsize, {})])):
+        for (number, row), (after, _) in pairwise(chain([(1, {})], _numbered_rows(source, job), [(sys.maxsize, {})])):
             lines = list(islice(original, after - number))
             if row:
                 stop = max((i for i, line in enumerate(lines, start=1) if line.strip()), default=1)

@@ -60,7 +60,7 @@ class Picture(NamedTuple):
 
 def picture(chart: alt.TopLevelMixin, caption: str) -> Picture:
     """A chart as SVG in an address of its own, in which nothing can run, whatever its labels say."""
-    svg = plots.rendered(chart, "svg")
+    svg = plots.render(chart, "svg")
     found = re.search(r'<svg[^>]* width="([\d.]+)', svg)
     address = f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
     image = Markup('<img alt="{}" src="{}">').format(caption, address)

@@ -50,7 +50,7 @@ def colours_of(runs: Mapping[str, StoredRun]) -> dict[str, str]:
     return colours_by_name(list(runs))
 
 
-def plotted(number: Number) -> dict[str, Any]:
+def chart_values(number: Number) -> dict[str, Any]:
     """What charts show of a number: its value, its interval if it has one, and whether it leans."""
     low, high = (number.low, number.high) if number.spans else (math.nan, math.nan)
     value = number.value if number.known else math.nan
@@ -68,7 +68,7 @@ def _groups(m: Measured) -> Iterator[Drawing]:
     else:
         values = list(_by_group(m))
     rows = pd.DataFrame(
-        {"group": group, "series": series, **plotted(number)} for group, series, number in values if number.known
+        {"group": group, "series": series, **chart_values(number)} for group, series, number in values if number.known
     )
     groups = list(dict.fromkeys(rows["group"])) if len(rows) else []
     if len(groups) < 2:

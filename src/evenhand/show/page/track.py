@@ -8,7 +8,7 @@ import pandas as pd
 from evenhand.analysis.change import Change
 from evenhand.analysis.tracking import Curve, Track, way_of
 from evenhand.show.page import readings
-from evenhand.show.page.charts import plotted
+from evenhand.show.page.charts import chart_values
 from evenhand.show.page.readings import probability
 from evenhand.show.page.runs import policy, render
 
@@ -123,7 +123,7 @@ def chart(track: Track, curve: Curve) -> Any:
 
     changed = {row.end for row in track.shown if track.curve(row) is curve}
     rows = pd.DataFrame(
-        {"label": short, "neutral": value.neutral, "changed": label in changed, **plotted(value)}
+        {"label": short, "neutral": value.neutral, "changed": label in changed, **chart_values(value)}
         for label, short, value in zip(track.labels, track.short_labels, curve.values, strict=True)
     )
     return plots.curve(rows, curve.task.unit or "value")
