@@ -31,7 +31,7 @@ from evenhand.web import showing
 from evenhand.web.guarding import LARGEST_BODY, TOO_LARGE, Guarded, Hosts
 from evenhand.web.listing import HeadlinesOf, Runs, list_corpora, two_latest
 from evenhand.web.probing import Probe, split_words
-from evenhand.web.rendering import refusal, rendered, shipped
+from evenhand.web.rendering import refusal, render, shipped
 
 LONGEST = 20_000
 """Characters of a text; `evenhand swap` takes files of any length."""
@@ -118,27 +118,27 @@ class Site:
         corpora = await run_in_threadpool(list_corpora, self.runs)
         known: dict[str, Any] = {"words": words, "chosen": chosen, "runs": runs, "shown": shown, "corpora": corpora}
         headlines = await self.headlines.ready(shown)
-        return self._soon(rendered("list.html", **known, headlines=headlines, folder=self.runs.folder))
+        return self._soon(render("list.html", **known, headlines=headlines, folder=self.runs.folder))
 
     async def run(self, request: Request) -> Response:
         """The page of one run, or of several, separated by commas."""
         ids = request.path_params["ids"].split(",")
         if len(ids) > MOST_RUNS:
             raise BadInput(f"A page can show at most {MOST_RUNS} runs. Got {len(ids)}.")
-        return showing.sandboxed(await _in(self.reading, lambda: showing.page(self._open(ids))))
+        return showing.sandbox(await _in(self.reading, lambda: showing.page(self._open(ids))))
 
     async def corpus(self, request: Request) -> Response:
         page = await _in(self.reading, lambda: showing.corpora_page(request.path_params["id"], self.runs))
         if page is None:
             raise HTTPException(404)
-        return showing.sandboxed(page)
+        return showing.sandbox(page)
 
     async def compare(self, request: Request) -> Response:
         chosen = list(dict.fromkeys(request.query_params.getlist("run")))
         runs = [run for run in await run_in_threadpool(self.runs.all) if run.state == "finished"]
         if "from" in request.query_params:  # selected in the list, which has the latest first
             chosen = chosen[::-1]
-        show = partial(rendered, "compare.html", runs=runs)
+        show = partial(render, "compare.html", runs=runs)
         if not chosen:
             return show(chosen=two_latest(runs), tables=None, error="")
 
@@ -155,7 +155,7 @@ class Site:
         asked = {"model": next(iter(self.models.names), ""), **EXAMPLE} | given
         names = list(dict.fromkeys([asked["model"], asked["other"] or asked["model"]]))
         link = "/probe?" + urlencode({name: asked[name] for name in ("text", "words", "model", "other")})
-        show = partial(rendered, "probe.html", asked=asked, link=link, offered=self.models.names)
+        show = partial(render, "probe.html", asked=asked, link=link, offered=self.models.names)
         if "text" not in given:
             return self._soon(show(probed=None, error=""))
 
@@ -166,7 +166,7 @@ class Site:
         return await self._shown(show, "probed", probed())
 
     async def swap(self, request: Request) -> Response:
-        show = partial(rendered, "swap.html", rules=RULES)
+        show = partial(render, "swap.html", rules=RULES)
         if request.method != "POST":
             return show(text=SWAPPED, names=True, marked=None, error="")
         asked = await _form(request)

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from evenhand.web.rendering import refusal, rendered
+from evenhand.web.rendering import refusal, render
 
 COOKIE = "evenhand-token"
 LARGEST_BODY = 1_000_000
@@ -100,7 +100,7 @@ class Guarded:
             entered.set_cookie(COOKIE, self.token or "", httponly=True, samesite="lax")
             return entered
         known = {"wrong": "token" in request.query_params, "path": path, "others": others}
-        return rendered("token.html", 401, {"WWW-Authenticate": "Bearer"}, **known)
+        return render("token.html", 401, {"WWW-Authenticate": "Bearer"}, **known)
 
     def _right(self, token: str) -> bool:
         return hmac.compare_digest(token.encode("utf-8", "replace"), (self.token or "").encode())

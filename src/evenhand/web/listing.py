@@ -82,13 +82,13 @@ class Runs:
         self.root = folder.resolve()
 
     def all(self) -> list[Listed]:
-        return sorted((self._listed(folder) for folder in self.folders()), key=lambda run: run.started, reverse=True)
+        return sorted((self._list_run(folder) for folder in self.folders()), key=lambda run: run.started, reverse=True)
 
     def open(self, id: str) -> StoredRun | None:
         """The run of this id, None if there is none; an error if it cannot be opened."""
         if (folder := self.find(id)) is None:
             return None
-        listed = self._listed(folder)
+        listed = self._list_run(folder)
         if listed.state != "finished":
             raise RunError(listed.why)
         return StoredRun.load(folder)
@@ -123,7 +123,7 @@ class Runs:
         shown = os.fsencode(folder.relative_to(self.root)).decode("utf-8", "replace")
         return self.root.name if shown == "." else shown
 
-    def _listed(self, folder: Path) -> Listed:
+    def _list_run(self, folder: Path) -> Listed:
         known: dict[str, Any] = {"id": self.id(folder), "folder": self.name(folder), "started": ""}
         try:
             known["started"] = datetime.fromtimestamp(folder.stat().st_mtime, UTC).isoformat(timespec="seconds")

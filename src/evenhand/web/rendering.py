@@ -22,7 +22,7 @@ _environment = Environment(
 _environment.globals["version"] = __version__
 
 
-def rendered(template: str, status: int = 200, headers: Mapping[str, str] | None = None, **known: Any) -> Response:
+def render(template: str, status: int = 200, headers: Mapping[str, str] | None = None, **known: Any) -> Response:
     """The template, filled with values."""
     return html(_environment.get_template(template).render(known), status, headers)
 
@@ -34,7 +34,7 @@ def html(text: str, status: int = 200, headers: Mapping[str, str] | None = None)
 
 def refusal(status: int, why: str, headers: Mapping[str, str] | None = None) -> Response:
     """The page for a request that is refused."""
-    return rendered("refusal.html", status, headers, title=HTTPStatus(status).phrase, why=why)
+    return render("refusal.html", status, headers, title=HTTPStatus(status).phrase, why=why)
 
 
 def shipped() -> dict[str, Response]:

@@ -55,7 +55,7 @@ def corpora_page(id: str, runs: Runs) -> str | None:
     return page
 
 
-def sandboxed(page: str) -> Response:
+def sandbox(page: str) -> Response:
     """A page with a link back to the list.
 
     The page can reach nothing, not even this server. It is sandboxed in an origin of its own, since its text comes from
