@@ -19,6 +19,8 @@ from evenhand.core.items import Choice as Choice
 from evenhand.core.items import NliPair as NliPair
 from evenhand.core.items import Pair as Pair
 from evenhand.core.items import Sentence as Sentence
+from evenhand.core.items import Target as Target
+from evenhand.core.items import TargetSentence as TargetSentence
 from evenhand.core.items import Triple as Triple
 from evenhand.core.loop import measure as measure
 from evenhand.core.loop import measure_all as measure_all
@@ -27,6 +29,7 @@ from evenhand.core.measure import Unscored as Unscored
 from evenhand.core.model import Model as Model
 from evenhand.core.questions import Answer as Answer
 from evenhand.core.questions import Choose as Choose
+from evenhand.core.questions import Embed as Embed
 from evenhand.core.questions import Entail as Entail
 from evenhand.core.questions import Fill as Fill
 from evenhand.core.questions import Follows as Follows

@@ -12,7 +12,8 @@ from evenhand.stats.estimate import NOT_FINITE, TOO_FAR, uncountable
 
 ABOVE_CERTAINTY = "a log-probability above 0"
 WRONG_COUNT = "not as many log-probabilities as were asked for"
-FAULTS = NOT_FINITE, TOO_FAR, ABOVE_CERTAINTY, WRONG_COUNT
+NO_DIRECTION = "a vector of zeros"
+FAULTS = NOT_FINITE, TOO_FAR, ABOVE_CERTAINTY, WRONG_COUNT, NO_DIRECTION
 """Why the numbers of an answer cannot be used, as opposed to a model's own reasons for having none."""
 ROUNDING = 1e-4
 """How far above 0 rounding takes a log-probability: it is a difference of float32 numbers, of up to a thousand."""
@@ -61,6 +62,16 @@ class Question(Protocol):
     def fault(self, answer: Answer) -> str:
         """Why this cannot be the answer, which has no note; empty where it can."""
         return uncountable(*answer.numbers) if len(answer.numbers) else "no numbers"
+
+
+class OfVector:
+    """A `Question` for a vector: finite numbers, not all of them 0. Kept answers have them in single precision."""
+
+    __slots__ = ()
+    stored_as: ClassVar[str] = "<f4"
+
+    def fault(self, answer: Answer) -> str:
+        return uncountable(*answer.numbers) or ("" if any(answer.numbers) else NO_DIRECTION)
 
 
 class OfLogps:

@@ -21,6 +21,8 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 
 Place = tuple[str, Span]
 """A text, and where a word stands in it."""
+SIDES = ("X", "Y")
+"""The two sets of a `Target`."""
 
 
 class Item(Protocol):
@@ -172,6 +174,41 @@ class Triple:
                 text += filler + part
             found.append((text, tuple(spans)))
         return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A word of one of two sets, and the two sets of attributes that it may be nearer to (Caliskan et al. 2017).
+
+    `place` has the word by itself. Its groups are `side`, X or Y, the `set` that this is in words, and `test`, if the
+    dataset has several. Where `paired`, the attributes are partners by position, as he and she are.
+    """
+
+    id: str
+    place: Place
+    attributes: tuple[tuple[Place, ...], tuple[Place, ...]]
+    groups: Groups = field(default_factory=dict)
+    paired: bool = False
+
+    def __post_init__(self) -> None:
+        if self.groups.get("side") not in SIDES:
+            raise BadInput(f"Target '{self.id}' needs a group `side`, X or Y. Got {dict(self.groups)}.")
+        if not all(self.attributes) or (self.paired and len(set(map(len, self.attributes))) > 1):
+            wanted = "two sets of attributes, of equal size if they are paired"
+            raise BadInput(
+                f"Target '{self.id}' needs {wanted}. Got {' and '.join(map(str, map(len, self.attributes)))}."
+            )
+
+    def texts(self) -> tuple[str, str]:
+        return self.place[0], ""
+
+    def words_asked(self) -> list[Place]:
+        return [self.place, *self.attributes[0], *self.attributes[1]]
+
+
+@dataclass(frozen=True, slots=True)
+class TargetSentence(Target):
+    """A `Target` whose word, as its attributes do, stands in a sentence that says nothing else: "This is a nurse"."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from evenhand.core.answers import Answer as Answer
-from evenhand.core.answers import OfLogps, check_spans, check_texts
+from evenhand.core.answers import OfLogps, OfVector, check_spans, check_texts
 from evenhand.core.answers import Question as Question
 from evenhand.core.answers import Span as Span
 from evenhand.core.typed import typed
@@ -25,6 +25,10 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 Masked = Literal["each", "changed", "none"]
 MASKED: tuple[Masked, ...] = ("each", "changed", "none")
 """Which tokens of a `Likelihood` are masked: each in turn, those that another sentence lacks together, or none."""
+Layer = int | Literal["input"]
+Pooling = Literal["first", "mean", "last"]
+POOLING: tuple[Pooling, ...] = ("first", "mean", "last")
+"""Which tokens a vector is made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,5 +225,36 @@ class Choose(OfLogps):
         return tuple(math.fsum(found) / size for found, size in zip(logps, sizes, strict=True))
 
 
-BuiltIn = Fill | Likelihood | Entail | Follows | Choose
+@dataclass(frozen=True, slots=True)
+class Embed(OfVector):
+    """Asks for the vector of `text`, or of the word at `span` in it.
+
+    `layer` counts from the embeddings, which are 0, with their positions; -1 is the last one, before the head. "input"
+    is the table that tokens are looked up in, where no word sees another. `pooling` takes the first token of what is
+    asked about, the last one, or the mean over its tokens. The first token of a whole text is that of the input, BERT's
+    [CLS]; special tokens are in no mean and are never the last. A model of static vectors, which has neither layers nor
+    tokens, looks up the word or the text.
+    """
+
+    text: str
+    span: Span | None = None
+    layer: Layer = -1
+    pooling: Pooling = "first"
+
+    @typed
+    def __post_init__(self) -> None:
+        check_texts(self, (), self.text)
+        check_spans(self, self.text, (self.span,) if self.span else ())
+        if self.pooling not in POOLING:
+            raise BadInput(f"pooling must be one of {', '.join(map(repr, POOLING))}. Got {self.pooling!r}.")
+        if self.layer != "input" and isinstance(self.layer, str):
+            raise BadInput(f"layer must be a number, or 'input' for the table of embeddings. Got {self.layer!r}.")
+
+    @property
+    def asked(self) -> str:
+        """The word or the text whose vector it is."""
+        return self.span.of(self.text) if self.span else self.text
+
+
+BuiltIn = Fill | Likelihood | Entail | Follows | Choose | Embed
 """The questions that evenhand's own models know."""
