@@ -10,10 +10,10 @@ import pandas as pd
 
 from evenhand.analysis.two_runs import Difference, Means, Summaries, Values
 from evenhand.core.design import CALLS_FOR, Design
-from evenhand.core.estimands import ItemRow, rows
+from evenhand.core.estimands import ItemRow, SummaryRow, rows
 from evenhand.core.measure import Traits, summary_of
 from evenhand.core.scores import generator
-from evenhand.core.summary import OfMeans
+from evenhand.core.summary import OfMeans, Summary
 from evenhand.errors import BadInput
 from evenhand.measures import MEASURES, load
 from evenhand.runs.comparable import in_common, of_two_kinds, same_task, shared_ids
@@ -203,9 +203,13 @@ def two_values(
     found = list(rows(one, Design.of(task), how, after=other))
     for row in found:
         seeded = generator(task.seed, {**row.groups, "estimand": row.estimand, "gender": row.contrast})
-        family = "" if agreeing else f"{name}, {'all items' if row.main else 'rows'}"
+        unjudged = agreeing or (isinstance(row, SummaryRow) and not row.judged)
+        family = "" if unjudged else f"{name}, {'all items' if row.main else 'rows'}"
         named: dict[str, Any] = {"groups": row.groups, "estimand": row.estimand, "contrast": row.contrast}
-        yield TwoValues(**named, values=_of_row(row), rng=seeded, family=family)
+        if isinstance(row, SummaryRow):
+            yield TwoValues(**named, values=_two_summaries(row.items, task, row.summary), rng=seeded, family=family)
+        else:
+            yield TwoValues(**named, values=_of_row(row), rng=seeded, family=family)
     mixes = any(row.main for row in found)
     if task.by_gender or (mixes and judged):
         return
@@ -229,13 +233,12 @@ def _of_row(row: ItemRow) -> Means:
 def _item_scores(joined: pd.DataFrame, task: TaskRecord, groups: Collection[str]) -> Values:
     """The values of these items in two runs; the items share the labels of `groups`."""
     how = load(task.measure, **task.measure_options)
+    summary = summary_of(how).inside(groups)
+    if not isinstance(summary, OfMeans):
+        return _two_summaries(joined, task, summary)
     before, after = (joined[name].to_numpy(dtype=float) for name in ("score", "score_after"))
     clusters = joined[task.cluster or "id"].astype(str).tolist()
     towards = (how.neutral, _better(task, joined))
-    summary = summary_of(how).inside(groups)
-    if not isinstance(summary, OfMeans):
-        labels: Any = joined.drop(columns=["id", "score", "score_after"]).astype(str).to_dict("records")
-        return Summaries(before, after, clusters, *towards, summary=summary, groups=labels)
     return Means(
         summary.numbers(before),
         summary.numbers(after),
@@ -247,6 +250,14 @@ def _item_scores(joined: pd.DataFrame, task: TaskRecord, groups: Collection[str]
         shares=summary.shares,
         unit=Traits.of(how).bounds == (0.0, 1.0),
     )
+
+
+def _two_summaries(joined: pd.DataFrame, task: TaskRecord, summary: Summary) -> Summaries:
+    neutral = MEASURES[task.measure].neutral
+    before, after = (joined[name].to_numpy(dtype=float) for name in ("score", "score_after"))
+    clusters = joined[task.cluster or "id"].astype(str).tolist()
+    labels: Any = joined.drop(columns=["id", "score", "score_after"]).astype(str).to_dict("records")
+    return Summaries(before, after, clusters, neutral, _better(task, joined), summary=summary, groups=labels)
 
 
 def _better(task: TaskRecord, part: pd.DataFrame) -> float:

@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 from evenhand.core.design import Design, Estimand, Kinds
 from evenhand.core.foreign import foreign
 from evenhand.core.items import Groups
-from evenhand.core.measure import Traits
-from evenhand.core.scores import Value, generator
-from evenhand.core.summary import Judged
+from evenhand.core.measure import Traits, summary_of
+from evenhand.core.scores import Score, Value, generator
+from evenhand.core.summary import Judged, Summary, group_values
 from evenhand.stats.intervals import Floats
 from evenhand.stats.mean_intervals import FEWEST_SAMPLED, mean_estimate, mean_interval
 from evenhand.stats.verdict import adjust
@@ -96,6 +96,40 @@ class ItemRow:
         return clusters, [items[name].astype(str).tolist() for name in names], bool(scale.samples) and wider
 
 
+@dataclass(frozen=True)
+class SummaryRow:
+    """A row that is a summary of scores: an effect size is a stereotype, but not a mean of d."""
+
+    items: pd.DataFrame = field(repr=False)
+    """With columns id, score, one for each group, and `score_after`, where two runs are compared."""
+    design: Design
+    summary: Summary
+    estimand: Estimand
+    judged: bool
+    groups: Groups = field(default_factory=dict)
+    contrast: str = ""
+
+    @property
+    def main(self) -> bool:
+        return not self.groups
+
+    def estimate(self, neutral: float, seed: int) -> Value:
+        """Its value, with interval and, if it is judged, test."""
+        of_all = replace(self.design, by=(), within="")
+        tested: Judged = "all" if self.judged else "none"
+        (value,) = group_values(scores_in(self.items), self.summary, of_all, neutral=neutral, judged=tested, seed=seed)
+        return replace(value, groups=self.groups, estimand=self.estimand)
+
+
+def scores_in(table: pd.DataFrame) -> list[Score]:
+    """The scores of a table with columns id, score and one for each group."""
+    groups = [str(column) for column in table.columns if column not in ("id", "score", "score_after")]
+    return [
+        Score(str(row["id"]), float(row["score"]), {group: row[group] for group in groups})
+        for row in table.to_dict("records")
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class Scale:
     """How d is shown and clustered, for all rows of a task."""
@@ -117,12 +151,23 @@ class Scale:
         return {"stereotype": 2.0, "default": -1.0}.get(estimand, 1.0) if self.ratio else 1.0
 
 
-def rows(scores: pd.DataFrame, design: Design, how: Any, after: pd.DataFrame | None = None) -> Iterator[ItemRow]:
+def rows(
+    scores: pd.DataFrame, design: Design, how: Any, after: pd.DataFrame | None = None
+) -> Iterator[ItemRow | SummaryRow]:
     """The rows of a task: stereotype and default of all items, then of groups; then d of each kind, if there are pairs.
 
     `scores` has columns id, score and one for each group; `after` the same of another run, whose d is `d_after`.
     """
     kinds, partners, favours = design.kinds, design.partners, Traits.of(how).favours
+    if kinds is not None and (estimands := summary_of(how).estimands):
+        if after is not None:
+            scores = scores.merge(after[["id", "score"]], on="id", suffixes=("", "_after"))
+        by = list(design.by)
+        for labels, part in [((), scores), *(scores.groupby(by) if by else ())]:
+            groups = dict(zip(by, map(str, labels), strict=False))
+            for number, (estimand, summary) in enumerate(estimands.items()):
+                yield SummaryRow(part, design, summary, estimand, not number, groups)
+        return
     if favours == "none" or (kinds is None and partners is None) or (not partners and favours in ("item", "other")):
         return
     made_of = {kinds.group, *(of[0] for of in (kinds.turned, kinds.only) if of)} if kinds else set()
@@ -161,10 +206,19 @@ def estimates(
 
     `priors` has what the measure compares each item with, by id: its `prior`.
     """
-    found = [(row.main, estimate(row, seed, priors or {})) for row in rows(scores, design, how)]
+    found = [
+        (
+            row.main,
+            row.estimate(how.neutral, seed) if isinstance(row, SummaryRow) else estimate(row, seed, priors or {}),
+        )
+        for row in rows(scores, design, how)
+    ]
     families = [[value for main, value in found if main is first] for first in (True, False)]
-    judged = design.partners is None or not design.partners.agreeing
-    return [value for family in families for value in (adjust(family, crossed=True) if judged else family)]
+    if design.partners is not None and design.partners.agreeing:
+        return [value for family in families for value in family]
+    own = bool(summary_of(how).estimands)  # with a row that is not judged
+    adjusted = [value for family in families for value in adjust(family, crossed=True)]
+    return [replace(value, needed=0) if own and math.isnan(value.p) else value for value in adjusted]
 
 
 def judged_values(found: Sequence[Value], design: Design, how: Any) -> Judged:

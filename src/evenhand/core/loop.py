@@ -126,7 +126,7 @@ def _is_question(thing: object) -> bool:
 
 def score(item: Item, answers: Sequence[Answer], how: Measure[Any]) -> Score:
     """The item's score: NaN, with the reason, where a question has no answer."""
-    for answer in answers:
+    for answer in () if getattr(how, "takes_missing", False) else answers:
         if answer.note:
             return Score(item.id, math.nan, item.groups, answer.note)
     with foreign(f"The measure '{how.name}' failed on item '{item.id}'", how):

@@ -104,6 +104,8 @@ class Traits:
 
     A measure that only compares them has a method `of_numbers`, which takes them on any scale.
     """
+    takes_missing: bool = False
+    """Whether `score` gets missing answers, too, each with its note: it may do without some."""
     masked_only: bool = False
     """Whether it asks what only a masked language model can answer."""
     causal_only: bool = False

@@ -10,7 +10,7 @@ from evenhand.core.questions import Answer, Question, Span
 from evenhand.core.typed import fits
 from evenhand.errors import BadInput, EvenhandError, ModelError
 
-KINDS = ("masked", "causal", "nli")
+KINDS = ("masked", "causal", "nli", "vectors")
 """Kinds of models."""
 
 

@@ -247,8 +247,8 @@ class Embed(OfVector):
         check_spans(self, self.text, (self.span,) if self.span else ())
         if self.pooling not in POOLING:
             raise BadInput(f"pooling must be one of {', '.join(map(repr, POOLING))}. Got {self.pooling!r}.")
-        if self.layer != "input" and isinstance(self.layer, str):
-            raise BadInput(f"layer must be a number, or 'input' for the table of embeddings. Got {self.layer!r}.")
+        if self.layer != "input" and not str(self.layer).lstrip("-").isdigit():
+            raise BadInput(f"layer must be a whole number, or 'input' for the embedding table. Got {self.layer!r}.")
 
     @property
     def asked(self) -> str:

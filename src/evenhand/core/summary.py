@@ -2,13 +2,13 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from evenhand.core.design import Design
+from evenhand.core.design import Design, Estimand
 from evenhand.core.items import Groups
 from evenhand.core.scores import Score, Value, generator
 from evenhand.errors import BadInput
@@ -83,6 +83,11 @@ class Summary(ABC):
     def lacks(self, scores: Sequence[Score]) -> str:
         """Which scores there would have to be for a value, in words; empty where they are there."""
         return ""
+
+    @property
+    def estimands(self) -> Mapping[Estimand, "Summary"]:
+        """What stereotype and default are a summary of, where they are no means of d; the first one is judged."""
+        return {}
 
 
 @dataclass(frozen=True)

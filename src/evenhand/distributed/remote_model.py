@@ -9,7 +9,7 @@ another machine with its batches, while other workers have nothing to do.
 import logging
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
@@ -24,10 +24,10 @@ from ray.exceptions import RayError
 from evenhand.core.questions import Answer, Question, Span
 from evenhand.distributed import worker
 from evenhand.errors import ClusterError, EvenhandError
-from evenhand.models.base import Planned
+from evenhand.models.base import Numbered, Planned
 from evenhand.models.loading.names import BUNDLED, Found
 from evenhand.models.planning.plan import Batch, Plan, Values
-from evenhand.models.planning.running import work_through
+from evenhand.models.planning.running import answer_all
 
 log = logging.getLogger(__name__)
 
@@ -125,7 +125,11 @@ class RemoteModel:
         return cast("list[int]", self.ask(methodcaller("count_tokens", tuple(places))))
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
-        return work_through(self.plan(questions), self.stream)
+        return answer_all(self, questions)
+
+    def embeddings(self, questions: Sequence[Any], answered: Container[int] = ()) -> list[Numbered]:
+        """All on one worker: texts are short, and each goes through the network once."""
+        return cast("list[Numbered]", self.ask(worker.run_embeddings, tuple(questions), answered))
 
     def stream(self, batches: Sequence[tuple[int, Batch]]) -> Iterator[tuple[int, Values]]:
         jobs = ((number, (worker.run_batch, batch)) for number, batch in batches)

@@ -1,7 +1,7 @@
 """What the workers of a Ray cluster do: hold a model, or process chunks of a corpus; and what their errors are here."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeVar, cast
 
@@ -11,7 +11,7 @@ from ray import exceptions
 from evenhand import models
 from evenhand.core.model import about, kind_of
 from evenhand.errors import ClusterError, EvenhandError
-from evenhand.models.base import Planned, overflowed
+from evenhand.models.base import Embedder, Numbered, Planned, overflowed
 from evenhand.models.planning.plan import Batch, Values
 
 LOST = (
@@ -55,6 +55,11 @@ def run_batch(model: Planned, batch: Batch) -> tuple[Values, int]:
     before = overflowed(model)
     ((_, values),) = model.stream([(0, batch)])
     return values, overflowed(model) - before
+
+
+def run_embeddings(model: Embedder, questions: Sequence[Any], answered: Container[int]) -> list[Numbered]:
+    """The vectors of questions that are not answered, by batch."""
+    return list(model.embeddings(questions, answered))
 
 
 def threads() -> int:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from evenhand.analysis.change import differences
 from evenhand.core.design import Design
-from evenhand.core.estimands import ItemRow, rows
+from evenhand.core.estimands import ItemRow, SummaryRow, rows
 from evenhand.core.loop import Task
 from evenhand.gate.policy import Rule
 from evenhand.runs.folder import StoredRun
@@ -88,7 +88,7 @@ def known_of_tasks(tasks: Sequence[Task]) -> Known:
     return known
 
 
-def _known_of_rows(dataset: str, measure: str, found: Iterable[ItemRow | Row], by_gender: bool) -> Known:
+def _known_of_rows(dataset: str, measure: str, found: Iterable[ItemRow | SummaryRow | Row], by_gender: bool) -> Known:
     """The labels of stereotype, default, and female - male where women and men have values of their own."""
     labels: dict[str, list[str]] = {}
     for row in found:

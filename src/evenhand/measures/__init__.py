@@ -9,11 +9,15 @@ from evenhand.errors import BadInput, check_known
 from evenhand.measures import nli
 from evenhand.measures.association import Association
 from evenhand.measures.choices import BbqBias, ChoiceAccuracy, ChoiceCoverage
+from evenhand.measures.direct_bias import DirectBias, GenderDirection
 from evenhand.measures.gest import Gest
 from evenhand.measures.likelihood import CrowsPairs, LikelihoodDifference, LikelihoodLean, StereotypeShare
 from evenhand.measures.pronoun import GenderAgreement, LogProbabilityBias, Pronoun, PronounLean, SingularThey
+from evenhand.measures.ripa import Ripa
+from evenhand.measures.seat import ContextualSeat, Seat
 from evenhand.measures.stereoset import Icat, LanguageModelingScore, StereotypeScore
 from evenhand.measures.unmasked import AllUnmasked, AllUnmaskedByAttention, StereoSetScore
+from evenhand.measures.weat import Weat
 from evenhand.measures.words import check_words, words_beside
 
 METHODS = ("ask", "score", "summarise")
@@ -25,6 +29,7 @@ MEASURES: dict[str, type[Measure[Any]]] = {
         *(LogProbabilityBias, StereotypeScore, LanguageModelingScore, Icat, BbqBias, ChoiceAccuracy, ChoiceCoverage),
         *(nli.NliCoal, nli.NliCoalWeighted, nli.FractionNeutral, nli.NetNeutral),
         *(nli.FractionEntailment, nli.FractionContradiction),
+        *(Weat, Ripa, DirectBias, GenderDirection, Seat, ContextualSeat),
     )
 }
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from inspect import signature
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast, overload
 
 from evenhand.core.described import describe
@@ -12,6 +13,7 @@ from evenhand.models.engines import ENGINES, OURS
 from evenhand.models.engines import add as add
 from evenhand.models.loading.names import DEFAULT, Found
 from evenhand.models.loading.names import find as find
+from evenhand.models.vectors import load as load_vectors
 
 if TYPE_CHECKING:
     from evenhand.models.networks.causal import CausalLM
@@ -51,6 +53,7 @@ def load(
 ) -> Model:
     """Load a masked or causal language model or an NLI classifier by bundled name, folder, .gguf file or Hub id.
 
+    A file of static vectors (.bin, .txt, .vec, .npz, .safetensors) is a model, too, which none of the options change.
     A causal model answers NLI questions only with `labels`: its words for entailment, neutral and contradiction.
     "openai:NAME" is a model behind a server at `base_url` (docs/served-models.md); of the others, only `concurrency`
     and `samples` apply to it. "PREFIX:NAME" is loaded by a plugin's function, with those `options` that are its
@@ -67,6 +70,8 @@ def load(
     check_keywords("load", options)
     if base_url is not None:
         raise BadInput(f"`base_url` is for a model behind a server, openai:NAME. Got '{found.name}': leave it out.")
+    if found.holds_vectors:
+        return load_vectors(Path(found.source) / found.file)
     from evenhand.models.loading.load import load as load_found
 
     return load_found(found, **here)
@@ -84,6 +89,8 @@ def check_keywords(function: str, given: Mapping[str, Any]) -> None:
 
 def options_of(found: Found) -> Sequence[str]:
     """The loading options that there are for the model."""
+    if found.holds_vectors:
+        return ()
     return ENGINES[found.engine].options if found.engine else list(LOADING)
 
 

@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from evenhand.core.findings import Finding
@@ -14,6 +14,9 @@ from evenhand.models.planning.plan import Batch, Plan, Values
 from evenhand.models.planning.plan import Read as Read
 from evenhand.models.planning.plan import Reading as Reading
 from evenhand.models.planning.running import work_through
+
+Numbered = Sequence[tuple[int, Answer]]
+"""Answers, each with the number of its question."""
 
 
 @runtime_checkable
@@ -47,6 +50,14 @@ class OwnInputs(ABC):
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
         return work_through(self.plan(questions), self.stream)
+
+
+@runtime_checkable
+class Embedder(Planned, Protocol):
+    """A model with layers, whose vectors are asked for apart from its plan."""
+
+    def embeddings(self, questions: Sequence[Any], answered: Container[int] = ()) -> Iterable[Numbered]:
+        """The answers to `Embed` questions that are not `answered`, each with its number, batch by batch."""
 
 
 @runtime_checkable

@@ -7,16 +7,16 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, compress
 from pathlib import Path
 
 import numpy as np
 
 from evenhand.core.foreign import foreign
 from evenhand.core.model import Model, Work, ask, check_model, checked
-from evenhand.core.questions import Answer, Question
+from evenhand.core.questions import Answer, Embed, Question
 from evenhand.errors import ModelError, RunError
-from evenhand.models.base import Planned, Recognisable, Selective, ServerChanged, Streams, apart, refusal
+from evenhand.models.base import Embedder, Planned, Recognisable, Selective, ServerChanged, Streams, apart, refusal
 from evenhand.models.keys import key
 from evenhand.models.planning.plan import Batch, Values
 from evenhand.models.planning.running import paced, set_aside
@@ -60,6 +60,11 @@ class Remembering:
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
         """One answer for each question, in order: stored ones, and the rest from the model."""
+        vectors = [isinstance(question, Embed) for question in questions]
+        if any(vectors) and not all(vectors):
+            embedded = iter(self.answer(list(compress(questions, vectors))))
+            others = iter(self.answer([q for q in questions if not isinstance(q, Embed)]))
+            return [next(embedded if is_vector else others) for is_vector in vectors]
         with opened(self.path) as store:
             answers, damaged = recall(store, self.fingerprint, questions)
             if damaged:
@@ -70,7 +75,12 @@ class Remembering:
                 refused = [(i, Answer.none(why)) for i in rest if (why := refusal(self.model, [questions[i]]))]
                 self._keep(store, questions, answers, refused)
             if len(answers) < len(questions):
-                if isinstance(self.model, Planned):
+                if all(vectors) and isinstance(self.model, Embedder):
+                    with foreign(f"The model '{self.name}' failed to answer", self.model):
+                        for batch in self.model.embeddings(questions, frozenset(answers)):
+                            found = ((n, checked(questions[n], answer)) for n, answer in batch)
+                            self._keep(store, questions, answers, found)
+                elif isinstance(self.model, Planned):
                     with foreign(f"The model '{self.name}' failed to answer", self.model):
                         self._work_through(self.model, questions, answers, store)
                 elif isinstance(self.model, Streams):
@@ -155,14 +165,20 @@ class Remembering:
     ) -> None:
         """Add the answers that are new, and write them with their batch, all or nothing."""
         fresh = {i: answer for i, answer in found if i not in answers}
-        rows = [(self.fingerprint, key(questions[i]), _pack(a.numbers), a.note) for i, a in fresh.items()]
+        rows = [
+            (self.fingerprint, key(questions[i]), _pack(a.numbers, _form(questions[i])), a.note)
+            for i, a in fresh.items()
+        ]
         with store:
             insert = "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)"
             store.executemany(insert, [(*row, _checksum(*row)) for row in rows])
             if batch is not None:
                 row = self.fingerprint, batch.key, _pack(list(chain(*values)))
                 store.execute("INSERT OR REPLACE INTO batches VALUES (?, ?, ?, ?)", (*row, _checksum(*row)))
-        answers |= {i: _read_back(numbers, note) for i, (*_, numbers, note) in zip(fresh, rows, strict=True)}
+        answers |= {
+            i: _read_back(numbers, note, _form(questions[i]))
+            for i, (*_, numbers, note) in zip(fresh, rows, strict=True)
+        }
 
 
 def recognise(path: Path, model: Recognisable) -> None:
@@ -221,9 +237,10 @@ def recall(store: Store, fingerprint: str, questions: Sequence[Question]) -> tup
         if (row := store.execute(query, mine).fetchone()) is None:
             continue
         numbers, note, checksum = row
-        whole = isinstance(numbers, bytes) and isinstance(note, str) and len(numbers) % 8 == 0
+        form = _form(questions[i])
+        whole = isinstance(numbers, bytes) and isinstance(note, str) and len(numbers) % int(form[-1]) == 0
         if whole and (of_old or checksum == _checksum(*mine, numbers, note)):
-            answers[i] = _read_back(numbers, note)
+            answers[i] = _read_back(numbers, note, form)
         else:
             damaged += 1
     return answers, damaged
@@ -292,15 +309,20 @@ def _checksum(*fields: object) -> int:
     return found
 
 
-def _read_back(blob: bytes, note: str) -> Answer:
+def _read_back(blob: bytes, note: str, form: str) -> Answer:
     """The answer as it is read, also where it was just written: a score must not depend on float32 or float64."""
-    return Answer(tuple(_unpack(blob)), note)
+    return Answer(tuple(_unpack(blob, form)), note)
 
 
-def _pack(numbers: Sequence[float]) -> bytes:
-    return np.asarray(numbers, dtype="<f8").tobytes()
+def _form(question: Question) -> str:
+    """How the numbers of its answer are stored."""
+    return str(getattr(question, "stored_as", "<f8"))
 
 
-def _unpack(blob: bytes) -> list[float]:
-    found: list[float] = np.frombuffer(blob, dtype="<f8").tolist()
-    return found
+def _pack(numbers: Sequence[float], form: str = "<f8") -> bytes:
+    return np.asarray(numbers, dtype=form).tobytes()
+
+
+def _unpack(blob: bytes, form: str = "<f8") -> list[float]:
+    numbers: list[float] = np.frombuffer(blob, dtype=form).tolist()
+    return numbers

@@ -9,9 +9,9 @@ import pandas as pd
 from pydantic import TypeAdapter
 
 from evenhand.core.design import Design, without_direction
-from evenhand.core.estimands import estimates, judged_values
+from evenhand.core.estimands import estimates, judged_values, scores_in
 from evenhand.core.measure import Traits, summary_of
-from evenhand.core.scores import Score, Value
+from evenhand.core.scores import Value
 from evenhand.core.summary import Judged, group_values
 from evenhand.measures import MEASURES, load
 from evenhand.runs.origin import Finite
@@ -87,15 +87,10 @@ def recorded(value: Value, model: str, fingerprint: str, neutral: float, task: T
 def values_from(scores: pd.DataFrame, task: TaskRecord, judged: Judged | None = None) -> list[Value]:
     """The values of all items and of each group, as an audit computes them; if `judged`, of parts within, too."""
     within = task.within if judged is not None and task.within in scores else ""
-    groups = [column for column in scores.columns if column not in ("id", "score")]
-    rows = [
-        Score(str(row["id"]), float(row["score"]), {group: row[group] for group in groups})
-        for row in scores.to_dict("records")
-    ]
     how = load(task.measure, **task.measure_options)
     tested: dict[str, Any] = {"bounds": Traits.of(how).bounds, "neutral": how.neutral, "judged": judged or "none"}
     design = replace(Design.of(task), within=within)
-    return list(group_values(rows, summary_of(how), design, seed=task.seed, **tested))
+    return list(group_values(scores_in(scores), summary_of(how), design, seed=task.seed, **tested))
 
 
 def rows_from(scores: pd.DataFrame, task: TaskRecord) -> list[Value]:

@@ -18,6 +18,8 @@ ADAPTER = "adapter_config.json"
 """The file that marks a folder as an adapter (peft) to another model."""
 GGUF = ".gguf"
 """The ending of a file that is a whole causal model, with configuration and tokenizer."""
+VECTORS = (".bin", ".txt", ".vec", ".npz", ".safetensors")
+"""The endings of files of static vectors: models.vector_files."""
 ENDS = {"nli": "ForSequenceClassification", "causal": "ForCausalLM|(?<!With)LMHeadModel", "masked": "ForMaskedLM"}
 """By kind of model, how the names of its architectures end: GPT2LMHeadModel is causal, XLMWithLMHeadModel is not."""
 HUB_ID = re.compile(r"(?P<id>[\w.-]+(/[\w.-]+)?)(@(?P<revision>\w[\w./-]*))?")
@@ -26,7 +28,7 @@ HUB_ID = re.compile(r"(?P<id>[\w.-]+(/[\w.-]+)?)(@(?P<revision>\w[\w./-]*))?")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A model's name, and the folder or Hub id to load it from; `file` is a .gguf file in the folder."""
+    """A model's name, and the folder or Hub id to load it from; `file` is a .gguf file in it, or one of vectors."""
 
     name: str
     source: str
@@ -36,6 +38,10 @@ class Found:
     """The prefix of the engine that loads it; `source` is then the whole name."""
     revision: str = ""
     """The branch, tag or commit that a name on the Hub ends with."""
+
+    @property
+    def holds_vectors(self) -> bool:
+        return self.file.lower().endswith(VECTORS)
 
     @property
     def whole(self) -> str:
@@ -65,11 +71,12 @@ def find(name: str) -> Found:
         there = folder.resolve()
         name = with_parent(there) if CHECKPOINT.fullmatch(there.name) else there.name  # "run-7/checkpoint-500"
         return Found(name, str(folder), on_hub=False)
-    if is_file and folder.suffix.lower() == GGUF:
+    if is_file and folder.suffix.lower() in (GGUF, *VECTORS):
         return Found(folder.stem, str(folder.parent), on_hub=False, file=folder.name)
     if is_file:
         raise ModelNotFound(
-            f"A model is a folder with config.json, weights and tokenizer, or a {GGUF} file. Got the file '{name}'."
+            f"A model is a folder with config.json, weights and tokenizer, a {GGUF} file, or a file of vectors "
+            f"({', '.join(VECTORS)}). Got the file '{name}'."
         )
     known = HUB_ID.fullmatch(name)
     if not known or name.startswith("."):
@@ -98,13 +105,13 @@ def named() -> dict[str, Path]:
 
 
 def kind(found: Found) -> str:
-    """The kind of model, "masked", "causal" or "nli"; "" where only loading can tell."""
+    """The kind of model, "masked", "causal", "nli" or "vectors"; "" where only loading can tell."""
     if found.on_hub:
         return ""
     if found.engine:
         return ENGINES[found.engine].kind
     if found.file:
-        return "causal"
+        return "vectors" if found.holds_vectors else "causal"
     if is_adapter(found):
         return "nli"
     try:

@@ -1,6 +1,6 @@
 """Causal language models (GPT-2, Llama and others): answers to `Likelihood`, `Choose`, and `Fill` among candidates."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
 from itertools import chain, islice
@@ -11,8 +11,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from evenhand.core.questions import Question
+from evenhand.core.questions import Embed, Question
 from evenhand.errors import UnfitModel
+from evenhand.models.base import Numbered
+from evenhand.models.networks.embedding import embeddings
 from evenhand.models.networks.network import LanguageModel, on_device, padded
 from evenhand.models.planning import sequences
 from evenhand.models.planning.codes import split
@@ -53,6 +55,9 @@ class CausalLM(LanguageModel):
         replies = sequences.replies(self.name, self.tokenizer, distinct)
         asking = sequences.Sequences(tokenized, self.start, self.longest, self.words, replies).asking
         return Plan(list(self._readings([asking(question) for question in asked])), self.limit)
+
+    def embeddings(self, questions: Sequence[Embed], answered: Container[int] = ()) -> Iterator[Numbered]:
+        return embeddings(self, questions, self.start, answered)
 
     def _readings(self, asked: Sequence[Asking]) -> Iterator[Reading]:
         groups = {id(asking.parts): asking.parts for asking in asked}

@@ -1,6 +1,6 @@
 """Masked language models (BERT and similar models): answers to `Fill` and `Likelihood`, and some to `Follows`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from types import SimpleNamespace
@@ -11,8 +11,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from evenhand.core.questions import Follows, Question, Span
+from evenhand.core.questions import Embed, Follows, Question, Span
 from evenhand.errors import UnfitModel
+from evenhand.models.base import Numbered
+from evenhand.models.networks.embedding import embeddings
 from evenhand.models.networks.network import LanguageModel, log_probabilities, on_device, padded
 from evenhand.models.planning import masking
 from evenhand.models.planning.codes import FOLLOWS, PLAIN, WEIGHED, split
@@ -45,6 +47,9 @@ class MaskedLM(LanguageModel):
         in_pairs = encode_pairs(self.tokenizer, pairs, self.longest)
         masked = masking.Masked(tokenized, in_pairs, self.tokenizer.mask_token_id, self._size)
         return Plan([masked.reading(question) for question in asked], self.limit)
+
+    def embeddings(self, questions: Sequence[Embed], answered: Container[int] = ()) -> Iterator[Numbered]:
+        return embeddings(self, questions, None, answered)
 
     @torch.inference_mode()
     def likeliest(self, text: str, blank: Span, n: int = 10) -> list[tuple[str, float]]:

@@ -21,7 +21,7 @@ from evenhand.models.networks.casting import cast
 from evenhand.models.networks.hooks import Picking
 from evenhand.models.planning.codes import split
 from evenhand.models.planning.plan import Batch, Ids, Limit, Plan, Values
-from evenhand.models.planning.running import work_through
+from evenhand.models.planning.running import answer_all
 from evenhand.models.planning.tokens import count, encode
 
 SHORT = 64
@@ -85,7 +85,7 @@ class NetworkModel(ABC):
         """Run one batch, whatever memory it takes: the values of its cells in a row, on the network's device."""
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
-        return work_through(self.plan(questions), self.stream)
+        return answer_all(self, questions)
 
     def count_tokens(self, places: Sequence[tuple[str, Span]]) -> list[int]:
         found = encode(self.tokenizer, (text for text, _ in places), self.longest)

@@ -5,9 +5,11 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
+from typing import Any
 
 from evenhand.core.progress import part
-from evenhand.core.questions import Answer
+from evenhand.core.questions import Answer, Embed, Question
 from evenhand.models.planning.plan import Batch, Plan, Values
 
 log = logging.getLogger(__name__)
@@ -42,6 +44,17 @@ def work_through(plan: Plan, stream: Stream) -> list[Answer]:
         for number, values in paced(plan, range(len(plan.batches)), stream):
             answers.update(plan.settle(number, values))
     return [answers[i] for i in range(len(plan.readings))]
+
+
+def answer_all(model: Any, questions: Sequence[Question]) -> list[Answer]:
+    """The answers of a model that plans its batches; those of vectors come from its layers, if it has them."""
+    vectors = [isinstance(question, Embed) and hasattr(model, "embeddings") for question in questions]
+    planned = [question for question, is_vector in zip(questions, vectors, strict=True) if not is_vector]
+    embeds = [question for question, is_vector in zip(questions, vectors, strict=True) if is_vector]
+    rest = iter(work_through(model.plan(planned), model.stream) if planned else ())
+    embedded = dict(chain.from_iterable(model.embeddings(embeds))) if embeds else {}
+    following = (embedded[number] for number in range(len(embeds)))
+    return [next(following) if is_vector else next(rest) for is_vector in vectors]
 
 
 def duration(seconds: float) -> str:

@@ -1,0 +1,92 @@
+"""How much of a gender direction the vectors of words have: direct bias (Bolukbasi et al. 2016)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+
+from evenhand.core.items import Target
+from evenhand.core.measure import Better, Favours, Unscored
+from evenhand.core.questions import Answer, Embed, Layer
+from evenhand.core.summary import Mean, mean, mean_size
+from evenhand.errors import BadInput
+from evenhand.measures.ripa import pairs_of
+from evenhand.stats.intervals import Floats
+
+
+@dataclass(frozen=True)
+class DirectBias:
+    """How much of the gender direction words have that should have none.
+
+    DB = mean over words w of |cos(w, g)|^c. g is the first principal component of pairs such as (he, she), all vectors
+    at length 1 and each pair centred on its mean (Bolukbasi et al. 2016). The score of a word keeps the sign, above 0
+    nearer to men's words. No word is exactly neutral, so the value is compared between models and not judged. How much
+    of the pairs' variance g explains is `gender-direction`: where that is little, there is no such direction.
+    """
+
+    name: ClassVar[str] = "direct-bias"
+    version: ClassVar[int] = 1
+    neutral: ClassVar[float] = 0.0
+    reading: ClassVar[str] = "mean |cosine| with the gender direction, from 0 to 1; compared, not judged"
+    items: ClassVar[type] = Target
+    favours: ClassVar[Favours] = "none"
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    on_request: ClassVar[bool] = True
+    takes_missing: ClassVar[bool] = True
+    summarise: ClassVar[Mean] = mean_size
+
+    c: float = 1.0
+    layer: Layer = "input"
+
+    def __post_init__(self) -> None:
+        if not self.c > 0:
+            raise BadInput(f"c must be above 0: the power that cosines are raised to. Got {self.c!r}.")
+
+    def ask(self, item: Target) -> tuple[Embed, ...]:
+        """The vector of the word, then those of the two words of each pair."""
+        chosen = [place for pair in pairs_of(item, self.name) for place in pair]
+        return tuple(Embed(text, span, self.layer, "mean") for text, span in (item.place, *chosen))
+
+    def score(self, item: Target, answers: Sequence[Answer]) -> float:
+        if answers[0].note:
+            raise Unscored(answers[0].note)
+        vector = np.array(answers[0].numbers)
+        cosine = float(gender_direction(tuple(answers[1:]))[0] @ vector / np.linalg.norm(vector))
+        return float(np.sign(cosine) * abs(cosine) ** self.c)
+
+
+@dataclass(frozen=True)
+class GenderDirection(DirectBias):
+    """How much of the variance between men's and women's words a single direction explains.
+
+    The share of the first principal component of the pairs, each centred on its mean (Bolukbasi et al. 2016): near 1
+    they differ in one direction, which `direct-bias` then means something for. A level, with no neutral value; it is
+    the same for every word.
+    """
+
+    name: ClassVar[str] = "gender-direction"
+    neutral: ClassVar[float] = float("nan")
+    reading: ClassVar[str] = "share of the variance of men's and women's words in one direction, from 0 to 1"
+    better: ClassVar[Better] = "none"
+    summarise: ClassVar[Mean] = mean
+
+    def score(self, item: Target, answers: Sequence[Answer]) -> float:
+        return gender_direction(tuple(answers[1:]))[1]
+
+
+@lru_cache(maxsize=4)
+def gender_direction(answers: tuple[Answer, ...]) -> tuple[Floats, float]:
+    """The first principal component of centred pairs, from women's words to men's, and its share of the variance."""
+    halves = []
+    for a, b in zip(answers[::2], answers[1::2], strict=True):
+        if not (a.note or b.note):
+            man, woman = (np.array(answer.numbers) / np.linalg.norm(answer.numbers) for answer in (a, b))
+            halves.append((man - woman) / 2)
+    if not halves or not np.any(halves):
+        raise Unscored("no pair of which both words have a vector")
+    centred = np.concatenate([halves, np.negative(halves)])  # centred on its mean, a pair is plus and minus a half
+    _, sizes, directions = np.linalg.svd(centred, full_matrices=False)
+    direction: Floats = directions[0] * (1 if (np.array(halves) @ directions[0]).sum() >= 0 else -1)
+    return direction, float(sizes[0] ** 2 / (sizes**2).sum())

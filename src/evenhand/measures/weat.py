@@ -1,0 +1,148 @@
+"""Whether the words of one set are nearer to men's words than those of another: association tests on vectors."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+
+from evenhand.core.design import Estimand
+from evenhand.core.items import SIDES, Place, Target
+from evenhand.core.measure import Favours, Formula, Unscored, check_formula
+from evenhand.core.questions import Answer, Embed, Layer
+from evenhand.core.scores import Score
+from evenhand.core.summary import MacroMean, OfTotals, Sample, Summary, label_of
+from evenhand.stats.intervals import Floats
+from evenhand.stats.mean_intervals import IntervalAndTest
+from evenhand.stats.partitions import TwoSets, effect_sizes, mean_effect_interval, partition_test
+
+FEWEST = 4
+"""Words of a set, with vectors, below which there is no effect size."""
+
+
+@dataclass(frozen=True)
+class EffectSize(OfTotals):
+    """The effect size of X against Y: of each test that the group `test` names, and their mean.
+
+    The interval resamples target words, those of X and of Y apart; attributes are fixed. The test is
+    stats.partitions.partition_test, over words; with `released`, one-sided and over sentences, as published.
+    """
+
+    released: bool = False
+    why_none: ClassVar[str] = "the associations of its words do not vary"
+
+    @property
+    def estimands(self) -> Mapping[Estimand, Summary]:
+        """The effect size is the stereotype; the default, not judged, is the mean association of both sets."""
+        return {"stereotype": self, "default": MacroMean("side", SIDES)}
+
+    def lacks(self, scores: Sequence[Score]) -> str:
+        words: dict[tuple[str, str], set[str]] = {(test, side): set() for test in map(_test, scores) for side in SIDES}
+        for score in scores:
+            words[_test(score), label_of(score, "side")].add(score.groups.get("word", score.id))
+        few = [f"{side}{f' of {test}' if test else ''}" for (test, side), some in words.items() if len(some) < FEWEST]
+        return f"fewer than {FEWEST} words in set {', '.join(few)}" if few else ""
+
+    def totals(self, scores: Sequence[Score]) -> Floats:
+        """Count, sum and sum of squares, in columns of their own for each side of each test."""
+        tests = sorted(set(map(_test, scores)))
+        table = np.zeros((len(scores), len(tests), len(SIDES), 3))
+        for row, score in enumerate(scores):
+            place = row, tests.index(_test(score)), SIDES.index(label_of(score, "side"))
+            table[place] = 1.0, score.value, score.value**2
+        return table.reshape(len(scores), -1)
+
+    def of(self, totals: Floats) -> Floats:
+        x, y = np.moveaxis(totals.reshape(len(totals), -1, len(SIDES), 3), 2, 0)
+        mean: Floats = effect_sizes(x, y).mean(axis=1)
+        return mean
+
+    def interval_and_test(self, sample: Sample) -> IntervalAndTest:
+        tests = self._two_sets(sample, sample.clusters)
+        value = self(sample.scores)
+        if math.isnan(value):
+            return IntervalAndTest(math.nan, math.nan, math.nan)
+        low, high = mean_effect_interval(tests, value, sample.rng)
+        if math.isnan(sample.neutral):
+            return IntervalAndTest(low, high, math.nan)
+        units = [score.id for score in sample.scores] if self.released else sample.clusters
+        p = partition_test(self._two_sets(sample, units), sample.rng, one_sided=self.released)
+        return IntervalAndTest(low, high, p)
+
+    def _two_sets(self, sample: Sample, units: Sequence[str]) -> list[TwoSets]:
+        """The units of each test, by side."""
+        tests: dict[str, dict[tuple[str, str], Floats]] = {}
+        for score, unit in zip(sample.scores, units, strict=True):
+            totals = tests.setdefault(_test(score), {}).setdefault((label_of(score, "side"), unit), np.zeros(3))
+            totals += 1.0, score.value, score.value**2
+        return [TwoSets(np.array(list(of.values())), [side == "X" for side, _ in of]) for of in tests.values()]
+
+
+def _test(score: Score) -> str:
+    return score.groups.get("test", "")
+
+
+@dataclass(frozen=True)
+class Weat:
+    """Whether words of set X are nearer to the first attributes than those of set Y, as an effect size.
+
+    s(w) = mean over a in A of cos(w, a) - mean over b in B of cos(w, b) for each word w of X and Y, and the effect size
+    d = (mean of s over X - mean of s over Y) / standard deviation of s over both, n - 1 in its denominator (Caliskan et
+    al. 2017). Neutral at 0; above it X goes with A, in our datasets men's words, and Y with B, women's.
+
+    Words without a vector are left out: a missing attribute is in no mean, and sets that are no longer of equal size
+    keep their sizes in every partition of the test. There is no value with fewer than 4 words in a set.
+
+    A language model gives the mean of a word's tokens in its table of embeddings; `layer` is another one, in which the
+    word is a text of its own. `formula="released"`: p is one-sided, of a value at least as far above 0.
+    """
+
+    name: ClassVar[str] = "weat"
+    version: ClassVar[int] = 1
+    neutral: ClassVar[float] = 0.0
+    reading: ClassVar[str] = "effect size; above 0 the words of X are nearer to the first attributes, neutral at 0"
+    items: ClassVar[type] = Target
+    favours: ClassVar[Favours] = "none"
+    unit: ClassVar[str] = "standard deviations"
+    rank: ClassVar[int] = 0
+    takes_missing: ClassVar[bool] = True
+
+    layer: Layer = "input"
+    formula: Formula = "paper"
+
+    def __post_init__(self) -> None:
+        check_formula(self.formula)
+
+    @property
+    def summarise(self) -> Summary:
+        return EffectSize(self.formula == "released")
+
+    def ask(self, item: Target) -> tuple[Embed, ...]:
+        """The vector of the word, then those of the attributes."""
+        return tuple(self._embed(place) for place in (item.place, *item.attributes[0], *item.attributes[1]))
+
+    def _embed(self, place: Place) -> Embed:
+        return Embed(place[0], place[1], self.layer, "mean")
+
+    def score(self, item: Target, answers: Sequence[Answer]) -> float:
+        """s of the word."""
+        word, *rest = answers
+        if word.note:
+            raise Unscored(word.note)
+        size = len(item.attributes[0])
+        first, second = (attribute_vectors(tuple(some)) for some in (rest[:size], rest[size:]))
+        vector = np.array(word.numbers)
+        vector /= np.linalg.norm(vector)
+        return float((first @ vector).mean() - (second @ vector).mean())
+
+
+@lru_cache(maxsize=4)
+def attribute_vectors(answers: tuple[Answer, ...]) -> Floats:
+    """The vectors of attributes at length 1, without missing ones; all words of a set share them."""
+    vectors = np.array([answer.numbers for answer in answers if not answer.note])
+    if len(vectors) < FEWEST:
+        raise Unscored(f"fewer than {FEWEST} attributes with vectors")
+    unit: Floats = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return unit

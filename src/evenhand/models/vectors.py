@@ -1,0 +1,69 @@
+"""Static vectors as a model: of words (word2vec, GloVe, fastText), or encodings of texts. Only asked rows are read."""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from evenhand.core.items import Place
+from evenhand.core.questions import Answer, Embed, Question
+from evenhand.errors import UnfitModel
+from evenhand.models.vector_files import FORMATS, VectorFile
+
+NO_VECTOR, SEVERAL = "no vector", "several vectors in the file"
+NO_CAPITALS = "no vector: the vocabulary has no capitals"
+
+
+class Vectors:
+    """The vectors of a file. A text is looked up as it stands; one of several words also with _ in place of spaces.
+
+    A word that the file has twice has no answer, and a capitalised one has none in a vocabulary of small letters: will
+    is not Will.
+    """
+
+    kind: ClassVar[str] = "vectors"
+
+    def __init__(self, name: str, file: VectorFile, fingerprint: str) -> None:
+        self.name = name
+        self.fingerprint = fingerprint
+        self.file = file
+        self.about = {
+            "source": str(file.path),
+            "words": len(file.rows),
+            "dimensions": file.size,
+            "dtype": "float32",
+            "inputs": "static vectors",
+        }
+        self._capitals = any(word != word.lower() for word in file.rows)
+
+    def answer(self, questions: Sequence[Question]) -> list[Answer]:
+        """The vector of each `Embed`, whatever its layer and pooling."""
+        return [self._look_up(question) for question in questions]
+
+    def count_tokens(self, places: Sequence[Place]) -> list[int]:
+        return [int(self._row(span.of(text)) is not None) for text, span in places]
+
+    def _look_up(self, question: Question) -> Answer:
+        if not isinstance(question, Embed):
+            raise UnfitModel(
+                f"'{self.name}' holds static vectors, which give no probabilities. Got a {type(question).__name__} "
+                "question: use measures of vectors, such as `weat`."
+            )
+        word = question.asked
+        row = self._row(word)
+        if row is None:
+            return Answer.none(NO_VECTOR if self._capitals or word == word.lower() else NO_CAPITALS)
+        if row < 0:
+            return Answer.none(SEVERAL)
+        return Answer(tuple(self.file.read(row).tolist()))
+
+    def _row(self, word: str) -> int | None:
+        row = self.file.rows.get(word)
+        return self.file.rows.get(word.replace(" ", "_")) if row is None else row
+
+
+def load(path: Path) -> Vectors:
+    """The vectors of a file, by its ending."""
+    with path.open("rb") as opened:
+        fingerprint = f"vectors-{hashlib.file_digest(opened, 'sha256').hexdigest()}"
+    return Vectors(path.stem, FORMATS[path.suffix.lower()](path), fingerprint)
