@@ -41,6 +41,6 @@ def test_what_was_fetched_is_measured(
 
 @pytest.mark.parametrize("kind", ["masked", "causal"])
 def test_all_of_them_are_there(data: Path, kind: str) -> None:
-    for language, pairs in suites.KNOWN[kind].items():
+    for language, pairs in suites.BY_KIND["known"][kind].items():
         found = suites.tasks("known", language, kind=kind)
         assert [(task.dataset.name, task.measure.name) for task in found] == pairs

@@ -31,15 +31,18 @@ def _by_language(tables: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str,
 
 
 _TABLES = read_toml("suites.toml", "evenhand")
-KNOWN: dict[str, dict[str, Pairs]] = {kind: _by_language(tables) for kind, tables in _TABLES["known"].items()}
-"""The suite of well-known datasets by kind of model and language: those that were fetched are measured."""
-SUITES = {name: KNOWN["masked"] if name == "known" else _by_language(tables) for name, tables in _TABLES.items()}
+BY_KIND: dict[str, dict[str, dict[str, Pairs]]] = {
+    suite: {kind: _by_language(tables) for kind, tables in _TABLES[suite].items()} for suite in ("known", "vectors")
+}
+"""Suites that differ by kind of model: by suite, kind and language."""
+SUITES = {name: BY_KIND[name]["masked"] if name in BY_KIND else _by_language(of) for name, of in _TABLES.items()}
 """By suite and language: (dataset, measure)."""
 ASKED: dict[str, dict[str, Any]] = {"becpro-de": {"forms": "crossed"}}
 """Options that suites ask for: of German, forms by which grammar and bias can be told apart."""
-ALL = {"masked": ("becpro", "emotions", "gbef"), "causal": ("becpro", "emotions", "gbef"), "nli": ("nli",)}
+ALL = {"masked": ("becpro", "emotions", "gbef"), "causal": ("becpro", "emotions", "gbef")}
+ALL |= {"nli": ("nli",), "vectors": ("vectors",)}
 """The suites of an audit with suite="all", by kind of model."""
-DEFAULTS: dict[str, dict[str, Any]] = {"causal": {"among": "candidates", "asks": "likelihood"}}
+DEFAULTS: dict[str, dict[str, Any]] = {"causal": {"among": "candidates", "asks": "likelihood", "pooling": "last"}}
 """Default options of datasets and measures, by kind of model."""
 LONGEST_VALUE = 24
 """Characters of an option in a dataset's name."""
@@ -63,8 +66,11 @@ def tasks(
         if name != "all" and name not in SUITES:
             raise UnknownName("suite", name, ["all", *SUITES])
     chosen = {name: SUITES[name] for one in named for name in (ALL[kind] if one == "all" else (one,))}
-    if "known" in chosen:
-        chosen["known"] = _there(kind, languages)
+    for name in BY_KIND.keys() & chosen:
+        if kind not in BY_KIND[name]:
+            kinds = ", ".join(BY_KIND[name])
+            raise BadInput(f"The suite '{name}' is for models of these kinds: {kinds}. Got one of the kind '{kind}'.")
+        chosen[name] = _there(kind, languages) if name == "known" else BY_KIND[name][kind]
     known = {known for by_language in chosen.values() for known in by_language}
     check_known("language", languages, known)
     for name, by_language in chosen.items():
@@ -79,15 +85,13 @@ def tasks(
 
 def _there(kind: str, languages: Sequence[str]) -> dict[str, Pairs]:
     """The well-known datasets whose files are on this machine; an error if there are none in these languages."""
-    if kind not in KNOWN:
-        raise BadInput("The suite 'known' is for masked and causal language models. Got an NLI classifier.")
-    missing: dict[str, str] = {}
-    for dataset in dict.fromkeys(name for language in languages for name, _ in KNOWN[kind].get(language, [])):
+    known, missing = BY_KIND["known"][kind], dict[str, str]()
+    for dataset in dict.fromkeys(name for language in languages for name, _ in known.get(language, [])):
         try:
             datasets.load(dataset)
         except DataNotFound as error:
             missing[dataset] = str(error)
-    found = {language: [pair for pair in pairs if pair[0] not in missing] for language, pairs in KNOWN[kind].items()}
+    found = {language: [pair for pair in pairs if pair[0] not in missing] for language, pairs in known.items()}
     if missing and not any(found.get(language) for language in languages):
         raise DataNotFound(f"None of {', '.join(missing)} is on this machine. {next(iter(missing.values()))}")
     if missing:

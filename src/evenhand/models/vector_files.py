@@ -72,10 +72,12 @@ def read_text(path: Path) -> VectorFile:
         else:
             size = len(first.split()) - 1
             file.seek(0)
+            if not _are_numbers(first.split()[1:]):
+                raise BadInput(f"'{path}' does not begin with a word and its numbers. Got {first[:60]!r}.")
         for number, line in enumerate(file, start=2 if header else 1):
             stripped = line.rstrip()
-            parts = stripped.rsplit(b" ", size) if stripped.count(b" ") != size else [stripped[: stripped.index(b" ")]]
-            if size < 1 or len(parts) not in (1, size + 1) or _are_numbers(parts[0].split()[1:]):
+            parts = stripped.rsplit(b" ", size) if stripped.count(b" ") != size else [stripped.partition(b" ")[0]]
+            if not size or len(parts) not in (1, size + 1) or _are_numbers(parts[0].split()[1:]):
                 raise BadInput(f"'{path}', line {number:,}: a word and {size} numbers are wanted. Got {line[:60]!r}...")
             words.append(parts[0].decode(errors="replace"))
             places.append(place)
@@ -96,7 +98,7 @@ def read_text(path: Path) -> VectorFile:
 
 
 def _are_numbers(parts: list[bytes]) -> bool:
-    """Whether a row has more numbers than others: a word of GloVe's may have spaces in it."""
+    """Whether there are some, and all are numbers; of a row with too many parts, GloVe's words may have spaces."""
     try:
         return bool([float(part) for part in parts])
     except ValueError:

@@ -1,0 +1,221 @@
+"""Association tests on vectors, against the published formulas and figures of other people's code."""
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evenhand
+from evenhand import BadInput, Embed, Result, Span, Table, Target, TargetSentence
+from evenhand.core.items import Place
+from evenhand.measures import load
+
+PAIRS = (("he", "man", "father", "son"), ("she", "woman", "mother", "daughter"))
+
+
+def alone(word: str) -> Place:
+    return word, Span(0, len(word))
+
+
+def targets(x: Sequence[str], y: Sequence[str], attributes: Any = PAIRS, **more: Any) -> list[Target]:
+    places = tuple(tuple(map(alone, some)) for some in attributes)
+    return [
+        Target(word, alone(word), (places[0], places[1]), {"side": side, "word": word}, **more)
+        for side, words in (("X", x), ("Y", y))
+        for word in words
+    ]
+
+
+def table(vectors: dict[str, Sequence[float]]) -> Table:
+    return Table(
+        lambda asked: tuple(vectors[asked.asked]) if asked.asked in vectors else evenhand.Answer.none("no vector")
+    )
+
+
+def made(words: Sequence[str], seed: int = 0, size: int = 12) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    return {word: rng.normal(size=size) for word in words}
+
+
+X, Y = [f"x{n}" for n in range(6)], [f"y{n}" for n in range(6)]
+WORDS = [*X, *Y, *PAIRS[0], *PAIRS[1]]
+
+
+def by_hand(vectors: dict[str, Any], x: Sequence[str] = X, y: Sequence[str] = Y) -> float:
+    """Caliskan et al. (2017), word by word."""
+
+    def cosine(a: str, b: str) -> float:
+        one, other = vectors[a], vectors[b]
+        return float(one @ other / math.sqrt(one @ one) / math.sqrt(other @ other))
+
+    def association(word: str) -> float:
+        sets = [[cosine(word, a) for a in some if a in vectors] for some in PAIRS]
+        return sum(sets[0]) / len(sets[0]) - sum(sets[1]) / len(sets[1])
+
+    of_x, of_y = [association(w) for w in x], [association(w) for w in y]
+    return float((np.mean(of_x) - np.mean(of_y)) / np.std(of_x + of_y, ddof=1))
+
+
+def measured(vectors: dict[str, Any], name: str = "weat", items: Sequence[Target] = (), **options: Any) -> Result:
+    return evenhand.measure(table(vectors), items or targets(X, Y), load(name, **options))
+
+
+def test_the_value_is_the_published_effect_size() -> None:
+    vectors = made(WORDS)
+    assert measured(vectors).value == pytest.approx(by_hand(vectors), rel=1e-12)
+
+
+def test_a_missing_attribute_is_in_no_mean_and_sets_keep_their_sizes() -> None:
+    vectors = made(WORDS)
+    for word in ("y5", "son"):
+        del vectors[word]
+    assert measured(vectors).unscored == {"fewer than 4 attributes with vectors": 11, "no vector": 1}
+    more = (("boy", *PAIRS[0]), ("girl", *PAIRS[1]))
+    vectors |= made(["boy", "girl"], seed=1)
+    result = measured(vectors, items=targets(X, Y, more))
+    assert result.unscored == {"no vector": 1}
+    assert result.estimates[0].n == 11
+    vectors["son"] = np.zeros(12)  # as good as none
+    assert measured(vectors, items=targets(X, Y, more)).value == result.value
+
+
+def test_with_fewer_than_four_words_in_a_set_there_is_no_value() -> None:
+    vectors = {word: vector for word, vector in made(WORDS).items() if word not in X[3:]}
+    result = measured(vectors)
+    assert math.isnan(result.value)
+    assert result.estimates[0].note == "fewer than 4 words in set X"
+
+
+def test_a_vector_of_zeros_is_unscored() -> None:
+    result = measured(made(WORDS) | {"x0": np.zeros(12)})
+    assert result.unscored == {"a vector of zeros": 1}
+
+
+def test_the_released_test_is_one_sided() -> None:
+    vectors = made(WORDS, seed=3)
+    ours, released = (measured(vectors, formula=formula).estimates[0] for formula in ("paper", "released"))
+    assert ours.value == released.value
+    both = released.p if ours.value > 0 else 1 - released.p
+    assert ours.p == pytest.approx(2 * both, abs=0.05)
+    assert ours.p != released.p
+
+
+def test_stereotype_is_the_effect_size_and_the_default_is_not_judged() -> None:
+    vectors = made(WORDS)
+    for words, near in ((X, PAIRS[0]), (Y, PAIRS[1])):
+        vectors |= {word: sum(vectors[other] for other in near) + 0.3 * vectors[word] for word in words}
+    kinds = evenhand.Kinds("side", female=("Y",), male=("X",))
+    result = evenhand.measure(table(vectors), targets(X, Y), load("weat"), cluster="word", kinds=kinds)
+    stereotype, default = result.rows
+    assert (stereotype.estimand, default.estimand) == ("stereotype", "default")
+    assert stereotype.value == result.value == pytest.approx(by_hand(vectors))
+    assert stereotype.p_holm == pytest.approx(2 / math.comb(12, 6))
+    scores = {score.id: score.value for score in result.scores}
+    assert default.value == pytest.approx(np.mean(list(scores.values())))
+    assert (default.needed, math.isnan(default.p)) == (0, True)
+    assert result.estimates[0].needed == 0
+
+
+def test_several_tests_are_a_mean_with_a_value_each() -> None:
+    vectors = made(WORDS, seed=4)
+    halves = [
+        Target(f"{test}/{t.id}", t.place, t.attributes, {**t.groups, "test": test})
+        for test, of in (("one", targets(X, Y)), ("two", targets(Y, X)))
+        for t in of
+    ]
+    whole, one, two = evenhand.measure(table(vectors), halves, load("weat"), by=("test",)).estimates
+    assert one.value == pytest.approx(-two.value)
+    assert whole.value == pytest.approx(0.0, abs=1e-12)
+    assert whole.p > 0.9
+
+
+def test_seat_asks_for_sentences_and_c_seat_for_words_in_them() -> None:
+    text = "This is a nurse."
+    place = text, Span(10, 15)
+    item = TargetSentence("1", place, ((place,), (place,)), {"side": "X"})
+    assert load("seat").ask(item)[0] == Embed(text, None, -1, "first")
+    assert load("c-seat", pooling="mean", layer=2).ask(item)[0] == Embed(text, Span(10, 15), 2, "mean")
+    assert load("weat").ask(item)[0] == Embed(text, Span(10, 15), "input", "mean")
+
+
+def test_ripa_is_the_mean_projection_and_keeps_the_length_of_the_word() -> None:
+    vectors = made(WORDS)
+    items = targets(X, Y, paired=True)
+    scores = {s.id: s.value for s in measured(vectors, "ripa", items).scores}
+    for word in X:
+        by_pair = [
+            float(vectors[word] @ (vectors[a] - vectors[b]) / np.linalg.norm(vectors[a] - vectors[b]))
+            for a, b in zip(*PAIRS, strict=True)
+        ]
+        assert scores[word] == pytest.approx(np.mean(by_pair), rel=1e-12)
+        of_one = {s.id: s.value for s in measured(vectors, "ripa", items, pair="man-woman").scores}
+        assert of_one[word] == pytest.approx(by_pair[1], rel=1e-12)
+    with pytest.raises(BadInput, match="There is no pair 'he-her' among the attributes. Pairs: he-she, man-woman"):
+        measured(vectors, "ripa", items, pair="he-her")
+    with pytest.raises(BadInput, match="'ripa' needs attributes that are pairs"):
+        measured(vectors, "ripa")
+
+
+def test_direct_bias_is_the_mean_cosine_with_the_first_component_of_centred_pairs() -> None:
+    vectors = made(WORDS)
+    unit = {word: vector / np.linalg.norm(vector) for word, vector in vectors.items()}
+    centred = []
+    for a, b in zip(*PAIRS, strict=True):
+        middle = (unit[a] + unit[b]) / 2
+        centred += [unit[a] - middle, unit[b] - middle]
+    variances, directions = np.linalg.eigh(np.cov(np.array(centred).T))
+    cosines = np.array([unit[word] @ directions[:, -1] for word in (*X, *Y)])
+    items = targets(X, Y, paired=True)
+    for c in (1.0, 0.5, 2.0):
+        result = measured(vectors, "direct-bias", items, c=c)
+        assert result.value == pytest.approx((np.abs(cosines) ** c).mean(), rel=1e-9)
+        assert math.isnan(result.estimates[0].p)
+    share = measured(vectors, "gender-direction", items)
+    assert share.value == pytest.approx(variances[-1] / variances.sum(), rel=1e-9)
+    he = measured(vectors, "direct-bias", targets([*X[:3], "he"], Y, paired=True))
+    assert {s.id: s.value for s in he.scores}["he"] > 0
+    with pytest.raises(BadInput, match="c must be above 0"):
+        load("direct-bias", c=0)
+
+
+def released(data: Path, name: str) -> tuple[list[Target], list[str]]:
+    content = json.loads((data / "seat" / f"{name}.jsonl").read_text(encoding="utf-8"))
+    words = [content[of]["examples"] for of in ("targ1", "targ2", "attr1", "attr2")]
+    return targets(words[0], words[1], words[2:]), [word for some in words for word in some]
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("test", "d", "one_sided"), [("5", 0.539904, None), ("6b", 0.436451, 2537 / 12870)])
+def test_figures_of_sent_bias_on_word2vec_are_met(test: str, d: float, one_sided: float | None, data: Path) -> None:
+    """By the released code on vectors of GoogleNews, of which the file has all words of these two."""
+    model = evenhand.load(str(data / "words" / "googlenews-subset.npz"))
+    result = evenhand.measure(model, released(data, f"weat{test}")[0], load("weat", formula="released"))
+    assert not result.unscored
+    assert result.value == pytest.approx(d, abs=5e-7)
+    if one_sided is None:
+        assert result.estimates[0].p == pytest.approx(0.064176, abs=0.003)  # of all partitions; here they are drawn
+    else:
+        assert result.estimates[0].p == pytest.approx(one_sided, abs=1e-12)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("test", "d"), [("6", 0.476781), ("6b", 0.108002), ("7", 0.252509), ("7b", 0.253813)])
+def test_published_encodings_of_bert_give_the_published_effects(
+    test: str, d: float, data: Path, tmp_path: Path
+) -> None:
+    """Liang et al. 2020; the rows of each set are in the order of their numbers as texts: 0, 1, 10, 11, 2."""
+    items, sentences = released(data, f"sent-weat{test}")
+    vectors, start = [], 0
+    with np.load(data / "published" / "seat" / f"bert-seat{test}.npz") as arrays:
+        for name in ("targ1", "targ2", "attr1", "attr2"):
+            rows = arrays[name][np.argsort([int(number) for number in sorted(map(str, range(len(arrays[name]))))])]
+            vectors.append(rows)
+            start += len(rows)
+    np.savez(tmp_path / "bert.npz", words=np.array(sentences), vectors=np.concatenate(vectors))
+    result = evenhand.measure(evenhand.load(str(tmp_path / "bert.npz")), items, load("weat"))
+    assert start == len(sentences)
+    assert result.value == pytest.approx(d, abs=5e-7)

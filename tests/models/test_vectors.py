@@ -1,0 +1,165 @@
+"""Files of static vectors as models: every format, and what is wrong with a file in a sentence."""
+
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+import evenhand
+from evenhand import BadInput, Embed, Fill, Span
+from evenhand.core.model import ask
+from evenhand.errors import ModelNotFound, UnfitModel
+
+WORDS = ["nurse", "New_York", "Will", "This is a nurse.", "zero"]
+VECTORS = np.array([[1.5, -2.0, 0.25], [0.1, 0.2, 0.3], [1e-3, 2.0, 3.0], [4.0, 5.0, 6.0], [0.0, 0.0, 0.0]], np.float32)
+
+
+def word2vec(
+    path: Path, words: Any = WORDS[:3], vectors: Any = VECTORS, newline: bytes = b"\n", count: int = 0
+) -> Path:
+    rows = [word.encode() + b" " + row.tobytes() + newline for word, row in zip(words, vectors, strict=False)]
+    path.write_bytes(f"{count or len(rows)} {vectors.shape[1]}\n".encode() + b"".join(rows))
+    return path
+
+
+def text(path: Path, header: bool = True, end: str = "\n", words: Any = WORDS[:3]) -> Path:
+    lines = [f"{word} {' '.join(map(str, row))}{end}" for word, row in zip(words, VECTORS.tolist(), strict=False)]
+    path.write_text((f"{len(lines)} 3\n" if header else "") + "".join(lines), encoding="utf-8")
+    return path
+
+
+def npz(path: Path, words: Any = WORDS, vectors: Any = VECTORS) -> Path:
+    np.savez(path, words=np.array(words), vectors=vectors)
+    return path
+
+
+def safetensors(path: Path) -> Path:
+    save_file({"vectors": VECTORS}, path)
+    path.with_suffix(".words.txt").write_text("\n".join(WORDS), encoding="utf-8")
+    return path
+
+
+def vector(path: Path, word: str) -> tuple[float, ...]:
+    (answer,) = ask(evenhand.load(str(path)), [Embed(word)])
+    return answer.numbers if not answer.note else ()
+
+
+def note(path: Path, word: str) -> str:
+    return ask(evenhand.load(str(path)), [Embed(word)])[0].note
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda folder: word2vec(folder / "v.bin"),
+        lambda folder: word2vec(folder / "v.bin", newline=b""),
+        lambda folder: text(folder / "v.vec"),
+        lambda folder: text(folder / "v.txt", end=" \n"),
+        lambda folder: text(folder / "glove.txt", header=False),
+        lambda folder: npz(folder / "v.npz"),
+        lambda folder: safetensors(folder / "v.safetensors"),
+    ],
+    ids=["bin", "bin without newlines", "fastText", "word2vec's text", "GloVe", "npz", "safetensors"],
+)
+def test_every_format_gives_the_same_vectors(written: Callable[[Path], Path], tmp_path: Path) -> None:
+    path = written(tmp_path)
+    model: Any = evenhand.load(str(path))
+    assert (model.kind, model.about["dimensions"]) == ("vectors", 3)
+    for word, row in zip(WORDS[:3], VECTORS.tolist(), strict=False):
+        assert vector(path, word) == tuple(row)
+    assert vector(path, "New York") == tuple(VECTORS[1].tolist())
+    assert ask(model, [Embed("a nurse", Span(2, 7), 3, "last")])[0].numbers == (1.5, -2.0, 0.25)
+    assert note(path, "doctor") == "no vector"
+    assert model.count_tokens([("a nurse", Span(2, 7)), ("doctor", Span(0, 6))]) == [1, 0]
+
+
+def test_texts_are_keys_too_and_zeros_are_no_vector(tmp_path: Path) -> None:
+    path = npz(tmp_path / "encodings.npz")
+    assert vector(path, "This is a nurse.") == (4.0, 5.0, 6.0)
+    assert note(path, "zero") == "a vector of zeros"
+
+
+def test_a_word_of_glove_may_have_spaces(tmp_path: Path) -> None:
+    path = tmp_path / "glove.txt"
+    path.write_text("nurse 1 2 3\n. . . 4 5 6\n", encoding="utf-8")
+    assert vector(path, ". . .") == (4.0, 5.0, 6.0)
+
+
+def test_a_word_with_two_vectors_has_none(tmp_path: Path) -> None:
+    path = word2vec(tmp_path / "v.bin", ["nurse", "doctor", "nurse"])
+    assert note(path, "nurse") == "several vectors in the file"
+    assert vector(path, "doctor") == tuple(VECTORS[1].tolist())
+
+
+def test_names_are_not_looked_up_among_words_of_small_letters(tmp_path: Path) -> None:
+    path = word2vec(tmp_path / "v.bin", ["will", "grace", "nurse"])
+    assert note(path, "Will") == "no vector: the vocabulary has no capitals"
+    assert note(path, "carpenter") == "no vector"
+
+
+@pytest.mark.parametrize("broken", [np.nan, np.inf])
+def test_a_number_that_is_not_finite_is_no_answer(broken: float, tmp_path: Path) -> None:
+    vectors = VECTORS.copy()
+    vectors[0, 1] = broken
+    assert note(word2vec(tmp_path / "v.bin", vectors=vectors), "nurse") == "not a finite number"
+
+
+def cut_short(path: Path) -> None:
+    path.write_bytes(word2vec(path).read_bytes()[:-8])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("a.bin", b"PK\x03\x04 and so on", "does not begin with the two numbers of a word2vec .bin file"),
+        ("a.bin", b"3 3\nnurse " + struct.pack("<3f", 1, 2, 3), "breaks off at word 2; its header promises 3 words"),
+        ("a.bin", b"1 3\nnurse " + struct.pack("<9f", *range(9)), "goes on after the 1 words of 3 dimensions"),
+        ("a.txt", b"2 3\nnurse 1 2 3\n", "has 1 words, but its first line promises 2"),
+        ("a.txt", b"nurse 1 2 3\ndoctor 1 2\n", "line 2: a word and 3 numbers are wanted"),
+        ("a.vec", b"2 3\nnurse 1 2 3\ndoctor 1 2 3 4\n", "line 3: a word and 3 numbers are wanted"),
+        ("a.txt", b"", "does not begin with a word and its numbers"),
+        ("a.txt", b"She is a nurse.\n", "does not begin with a word and its numbers"),
+        ("a.txt", b"2 0\nnurse\ndoctor\n", "line 2: a word and 0 numbers are wanted"),
+        ("a.npz", b"no zip", "cannot be read: .*needs two arrays, `words` and `vectors`"),
+        ("a.safetensors", b"none", "cannot be read: .*needs one tensor, and a.words.txt beside it"),
+    ],
+)
+def test_a_broken_file_is_an_error_that_says_where(name: str, content: bytes, says: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(BadInput, match=says):
+        evenhand.load(str(tmp_path / name))
+
+
+def test_a_binary_file_that_was_cut_short_is_an_error(tmp_path: Path) -> None:
+    cut_short(tmp_path / "v.bin")
+    with pytest.raises(BadInput, match="breaks off at word 3"):
+        evenhand.load(str(tmp_path / "v.bin"))
+
+
+def test_a_number_that_is_none_is_an_error_when_it_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "v.txt").write_text("nurse 1 2 3\ndoctor 1 x 3\n", encoding="utf-8")
+    assert vector(tmp_path / "v.txt", "nurse") == (1.0, 2.0, 3.0)
+    with pytest.raises(BadInput, match="a word and 3 numbers are wanted. Got b'doctor 1 x 3'"):
+        vector(tmp_path / "v.txt", "doctor")
+
+
+@pytest.mark.parametrize("vectors", [VECTORS[:2], VECTORS[0], VECTORS.astype(int)])
+def test_an_array_that_does_not_fit_its_words_is_an_error(vectors: Any, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="needs a row of numbers for each word. Got 5 words"):
+        evenhand.load(str(npz(tmp_path / "v.npz", vectors=vectors)))
+
+
+def test_vectors_answer_nothing_else(tmp_path: Path) -> None:
+    model = evenhand.load(str(npz(tmp_path / "v.npz")))
+    with pytest.raises(UnfitModel, match="'v' holds static vectors, which give no probabilities. Got a Fill question"):
+        model.answer([Fill("a nurse", Span(2, 7), "nurse")])
+
+
+def test_other_files_are_no_model(tmp_path: Path) -> None:
+    (tmp_path / "v.csv").write_text("nurse,1,2,3")
+    with pytest.raises(ModelNotFound, match=r"or a file of vectors \(.bin, .txt, .vec, .npz, .safetensors\)"):
+        evenhand.load(str(tmp_path / "v.csv"))
