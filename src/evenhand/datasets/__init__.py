@@ -8,12 +8,12 @@ from typing import Any, Literal, get_args, get_origin
 
 from evenhand.core.dataset import Dataset
 from evenhand.core.foreign import foreign
-from evenhand.datasets import becpro, blanks, eec, nli, pairs, word_lists
+from evenhand.datasets import becpro, blanks, eec, nli, pairs, word_lists, word_sets
 from evenhand.datasets.checking import check_choice
 from evenhand.datasets.files.bundled import read_toml
 from evenhand.datasets.files.releases import is_available as is_available
 from evenhand.datasets.files.rows import rows as rows
-from evenhand.datasets.released import bbq, crows, gest, stereoset, winograd
+from evenhand.datasets.released import bbq, crows, gest, stereoset, weat, winograd
 from evenhand.errors import BadInput, check_known
 
 BUILDERS: dict[str, Callable[..., Dataset]] = {
@@ -35,6 +35,13 @@ BUILDERS: dict[str, Callable[..., Dataset]] = {
     "nli-ja": nli.japanese,
     "nli-zh": partial(nli.bundled, "zh"),
     "pairs": pairs.own,
+    "seat": partial(weat.load, "seat"),
+    "seat-emotions-de": partial(word_sets.load, "seat-emotions-de"),
+    "seat-emotions-en": partial(word_sets.load, "seat-emotions-en"),
+    "seat-placebo-de": partial(word_sets.load, "seat-placebo-de"),
+    "seat-placebo-en": partial(word_sets.load, "seat-placebo-en"),
+    "seat-professions-de": partial(word_sets.load, "seat-professions-de"),
+    "seat-professions-en": partial(word_sets.load, "seat-professions-en"),
     "stereoset": partial(stereoset.load, "stereoset"),
     "stereoset-intersentence": partial(stereoset.load, "stereoset-intersentence"),
     "stereoset-intrasentence": partial(stereoset.load, "stereoset-intrasentence"),
@@ -44,6 +51,13 @@ BUILDERS: dict[str, Callable[..., Dataset]] = {
     "tbd-simple": partial(blanks.other_templates, "tbd-simple"),
     "templates": word_lists.own,
     "tgb": pairs.tgb,
+    "weat": partial(weat.load, "weat"),
+    "weat-emotions-de": partial(word_sets.load, "weat-emotions-de"),
+    "weat-emotions-en": partial(word_sets.load, "weat-emotions-en"),
+    "weat-placebo-de": partial(word_sets.load, "weat-placebo-de"),
+    "weat-placebo-en": partial(word_sets.load, "weat-placebo-en"),
+    "weat-professions-de": partial(word_sets.load, "weat-professions-de"),
+    "weat-professions-en": partial(word_sets.load, "weat-professions-en"),
     "winobias": winograd.winobias,
     "winogender": winograd.winogender,
 }

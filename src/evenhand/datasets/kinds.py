@@ -14,6 +14,10 @@ PROFESSIONS = Kinds("prof_gender", samples=SAMPLES)
 INFERENCE = Kinds("type")
 ABOUT = Kinds("about", ("women",), ("men",))
 """Whom the stereotype is about."""
+SIDES = Kinds("side", ("Y",), ("X",))
+"""The sets of an association test: X is what a stereotype gives to men."""
+GENDER_TESTS = ("6", "6b", "7", "7b", "8", "8b")
+"""Those of WEAT and SEAT that are about gender."""
 KINDS = {
     "becpro-en": PROFESSIONS,
     "tgb": ABOUT,
@@ -24,6 +28,8 @@ KINDS = {
     # A negative question asks for whom the stereotype is about, the other one for whom it spares.
     "bbq": Kinds("about", ("women",), ("men",), turned=("polarity", "not negative")),
     "stereoset": Kinds("term", ("women",), ("men",), each="target", genders=False),
+    "weat": SIDES,
+    "seat": SIDES,
 }
 """By the beginning of a dataset's name: gest-causal is as gest."""
 
@@ -41,6 +47,8 @@ def kinds_of(dataset: str, options: Mapping[str, Any] | None = None) -> Kinds | 
     if dataset in ("tbd", "tbd-simple", "tbd-becpro"):
         return professions()
     if dataset.startswith("crows-pairs") and options.get("bias", "gender") != "gender":
+        return None
+    if "-placebo-" in dataset or options.get("test", "all") not in ("all", *GENDER_TESTS):
         return None
     return next((kinds for name, kinds in KINDS.items() if dataset.startswith(name)), None)
 
