@@ -53,26 +53,26 @@ def _targets(name: str, test: str) -> Iterator[Target]:
     words = sets = _read(released(name, f"weat{test}.jsonl"))
     if name == "seat":
         sets = _read(released(name, f"sent-weat{test}.jsonl"))
-    x, y, a, b = (_places(listed.examples, one.examples) for listed, one in zip(words, sets, strict=True))
+    x, y, a, b = (_places(known.examples, asked.examples) for known, asked in zip(words, sets, strict=True))
     attributes = tuple(place for _, place in a), tuple(place for _, place in b)
     paired = (sets[2].name, sets[3].name) == GENDERED and len(a) == len(b)
     kind = TargetSentence if name == "seat" else Target
-    for side, one, places in zip(SIDES, sets, (x, y), strict=False):  # the first two sets
+    for side, asked, places in zip(SIDES, sets[:2], (x, y), strict=True):
         for word, place in places:
-            groups = {"test": test, "side": side, "set": one.name, "word": word}
+            groups = {"test": test, "side": side, "set": asked.name, "word": word}
             yield kind(f"{test}/{place[0]}", place, attributes, groups, paired)
 
 
 def _read(path: Path) -> list[Set]:
     """The four sets of a file; "MaleNames" is called male names."""
-    data, found = read_given(path, from_json, "The test", WANTED), []
+    data, sets = read_given(path, from_json, "The test", WANTED), []
     for key in SETS:
         given = data.get(key) if isinstance(data, dict) else None
         if not isinstance(given, dict) or not isinstance(given.get("category"), str):
             raise BadInput(f"{path}: '{key}' must have a category, a text, and examples. Got {given!r}. {WANTED}")
         check_words(str(path), f"examples of {key}", given.get("examples"))
-        found.append(Set(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", given["category"]).lower(), given["examples"]))
-    return found
+        sets.append(Set(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", given["category"]).lower(), given["examples"]))
+    return sets
 
 
 def _places(words: Sequence[str], texts: Sequence[str]) -> list[tuple[str, Place]]:
@@ -87,10 +87,10 @@ def _places(words: Sequence[str], texts: Sequence[str]) -> list[tuple[str, Place
         if form
     } | {word.lower(): word for word in words}  # hers is a word itself, not the plural of her
     longest_first = "|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True))
-    found = []
+    places = []
     for text in texts:
         match, whole = re.search(rf"\b(?:{longest_first})\b", text, re.I), text.removesuffix(".")
         word = forms.get(match[0].lower()) if match else None
         span = Span(*match.span()) if match and word else Span(0, len(whole))
-        found.append((word or whole, (text, span)))
-    return found
+        places.append((word or whole, (text, span)))
+    return places
