@@ -19,7 +19,7 @@ def test_without_any_of_them_it_says_how_to_get_them(tmp_path: Path, monkeypatch
 
 
 def test_it_is_for_language_models() -> None:
-    with pytest.raises(BadInput, match="masked and causal language models"):
+    with pytest.raises(BadInput, match="is for models of these kinds: masked, causal. Got one of the kind 'nli'"):
         suites.tasks("known", kind="nli")
 
 

@@ -82,10 +82,10 @@ class EffectSize(Summary):
 
 
 @dataclass(frozen=True)
-class Weat:
+class Nearness:
     """How much closer the sciences are to men's words than the arts are, as an effect size; neutral at 0."""
 
-    name: ClassVar[str] = "weat"
+    name: ClassVar[str] = "nearness"
     version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.0
     reading: ClassVar[str] = "above 0 the sciences are closer to men's words than the arts"
@@ -131,12 +131,12 @@ def words() -> Dataset:
 
 @pytest.fixture(autouse=True)
 def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(MEASURES, "weat", Weat)
+    monkeypatch.setitem(MEASURES, "nearness", Nearness)
     monkeypatch.setitem(BUILDERS, "words", words)
 
 
 def audited(model: Vectors, folder: Path) -> evenhand.Run:
-    return evenhand.audit(model, dataset="words", measure="weat", out=folder)
+    return evenhand.audit(model, dataset="words", measure="nearness", out=folder)
 
 
 def measured(model: Model, how: Any) -> Result:
@@ -147,7 +147,7 @@ def test_vectors_make_a_value_with_the_measures_own_test_and_a_page(tmp_path: Pa
     model = Vectors("leaning", 2.0)
     run = audited(model, tmp_path)
     assert len(model.asked) == len(set(model.asked)) == 12 + 8
-    rows: list[dict[Any, Any]] = run.scores_of("words", "weat").to_dict("records")
+    rows: list[dict[Any, Any]] = run.scores_of("words", "nearness").to_dict("records")
     scores = [Score(row["id"], row["score"], {"set": row["set"]}) for row in rows]
     assert len(scores) == 12
     (row,) = run.rows
@@ -155,7 +155,7 @@ def test_vectors_make_a_value_with_the_measures_own_test_and_a_page(tmp_path: Pa
     assert row.p == EffectSize().p(scores) < 0.01
     assert row.low < row.value < row.high
     page = (run.path / "report.html").read_text(encoding="utf-8")
-    assert "weat" in page
+    assert "nearness" in page
     assert sum(word in page for several in TARGETS.values() for word in several) >= 5  # the strongest; a script: all
     assert f"{row.value:+.3f}" in page
 
@@ -165,17 +165,17 @@ def test_runs_of_vectors_are_compared_and_judged(tmp_path: Path) -> None:
     assert [row.leans for run in runs for row in run.rows] == [False, True]
     (row,) = evenhand.compare(*runs).rows
     assert row.after - row.before == pytest.approx(runs[1].rows[0].value - runs[0].rows[0].value)
-    assert Gate([Rule(measure="weat", within=3.0)]).judge(runs[1]).verdict == "pass"
-    assert Gate([Rule(measure="weat", within=0.5)]).judge(runs[1]).verdict == "fail"
+    assert Gate([Rule(measure="nearness", within=3.0)]).judge(runs[1]).verdict == "pass"
+    assert Gate([Rule(measure="nearness", within=0.5)]).judge(runs[1]).verdict == "fail"
 
 
 def test_kept_vectors_are_read_as_they_were_answered_and_nothing_is_asked_again(tmp_path: Path) -> None:
     run = audited(Vectors("leaning", 2.0), tmp_path)
-    scores = run.scores_of("words", "weat")["score"].tolist()
+    scores = run.scores_of("words", "nearness")["score"].tolist()
     again = Vectors("leaning", 2.0)
-    assert audited(again, tmp_path).scores_of("words", "weat")["score"].tolist() == scores
+    assert audited(again, tmp_path).scores_of("words", "nearness")["score"].tolist() == scores
     assert not again.asked
-    assert evenhand.rescore(run.path).scores_of("words", "weat")["score"].tolist() == scores
+    assert evenhand.rescore(run.path).scores_of("words", "nearness")["score"].tolist() == scores
     question = Embed("physics")
     (answer,) = Remembering(Vectors("leaning", 2.0), run.path / "answers.sqlite").answer([question])
     assert answer.numbers == tuple(map(float, again._vector("physics")))
@@ -185,19 +185,19 @@ def test_kept_vectors_are_read_as_they_were_answered_and_nothing_is_asked_again(
 @pytest.mark.parametrize("broken", [math.nan, math.inf, -math.inf])
 def test_a_vector_that_is_not_finite_is_unscored_with_the_reason(broken: float, tmp_path: Path) -> None:
     run = audited(Vectors("broken", 2.0, {"optics": broken}), tmp_path)
-    scores = run.scores_of("words", "weat").set_index("id")["score"]
+    scores = run.scores_of("words", "nearness").set_index("id")["score"]
     assert scores.index[scores.isna()].tolist() == ["optics"]
-    assert run.record.unscored == {"words/weat": {"not a finite number": 1}}
+    assert run.record.unscored == {"words/nearness": {"not a finite number": 1}}
     assert "not a finite number" in (run.path / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_vector_without_numbers_is_unscored() -> None:
-    result = measured(Table(lambda asked: ()), Weat())
+    result = measured(Table(lambda asked: ()), Nearness())
     assert result.unscored == {"no numbers": 12}
 
 
 def test_evenhands_own_questions_take_log_probabilities_alone() -> None:
-    class Level(Weat):
+    class Level(Nearness):
         def ask(self, item: Target) -> Any:
             return (Likelihood(item.id),)
 
@@ -219,7 +219,7 @@ class Unit(Embed):
 
 
 def test_a_question_says_itself_what_its_answers_are() -> None:
-    class Lengths(Weat):
+    class Lengths(Nearness):
         def ask(self, item: Target) -> Any:
             return (Unit(item.id),)
 
@@ -283,7 +283,7 @@ def test_whatever_two_questions_differ_in_their_kept_answers_are_apart(tmp_path:
 
 def test_a_network_refuses_it_before_anything_is_measured(tmp_path: Path) -> None:
     with pytest.raises(UnfitModel, match="A masked language model cannot answer Embed questions, which are not"):
-        evenhand.audit("mini-en", dataset="words", measure="weat", out=tmp_path)
+        evenhand.audit("mini-en", dataset="words", measure="nearness", out=tmp_path)
     assert not list(tmp_path.rglob("*.sqlite"))
 
 
@@ -298,11 +298,11 @@ def test_what_is_no_question_is_an_error_that_names_the_measure_and_the_item() -
         (Layer("he", ["a"]), "unhashable type: 'list'"),
     ):
 
-        class Wrong(Weat):
+        class Wrong(Nearness):
             def ask(self, item: Target, given: Any = given) -> Any:
                 return (given,)
 
-        with pytest.raises(BadInput, match=f"The measure 'weat' failed on item 'physics': TypeError: {says}"):
+        with pytest.raises(BadInput, match=f"The measure 'nearness' failed on item 'physics': TypeError: {says}"):
             measured(Vectors("any", 0.0), Wrong())
 
 
@@ -313,7 +313,7 @@ def test_a_question_that_fails_to_check_an_answer_is_named(error: BaseException)
         def fault(self, answer: Answer) -> str:
             raise error
 
-    class Asks(Weat):
+    class Asks(Nearness):
         def ask(self, item: Target) -> Any:
             return (Failing(item.id),)
 

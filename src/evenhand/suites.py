@@ -39,8 +39,8 @@ SUITES = {name: BY_KIND[name]["masked"] if name in BY_KIND else _by_language(of)
 """By suite and language: (dataset, measure)."""
 ASKED: dict[str, dict[str, Any]] = {"becpro-de": {"forms": "crossed"}}
 """Options that suites ask for: of German, forms by which grammar and bias can be told apart."""
-ALL = {"masked": ("becpro", "emotions", "gbef"), "causal": ("becpro", "emotions", "gbef")}
-ALL |= {"nli": ("nli",), "vectors": ("vectors",)}
+LANGUAGE_MODELS = ("becpro", "emotions", "gbef")
+ALL = {"masked": LANGUAGE_MODELS, "causal": LANGUAGE_MODELS, "nli": ("nli",), "vectors": ("vectors",)}
 """The suites of an audit with suite="all", by kind of model."""
 DEFAULTS: dict[str, dict[str, Any]] = {"causal": {"among": "candidates", "asks": "likelihood", "pooling": "last"}}
 """Default options of datasets and measures, by kind of model."""

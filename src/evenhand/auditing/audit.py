@@ -21,7 +21,7 @@ from evenhand.core.model import Model, TokenCounter, about, kind_of
 from evenhand.core.progress import one_bar, showing
 from evenhand.core.scores import Result
 from evenhand.errors import BadInput, EvenhandError, UnfitModel
-from evenhand.models.base import Planned, Recognisable, Selective, overflowed, refusal
+from evenhand.models.base import Planned, Recognisable, Selective, check_questions, overflowed, refusal
 from evenhand.models.cache import Remembering, forget_batches, recognise
 from evenhand.models.source import ModelSource
 from evenhand.runs import folder
@@ -65,7 +65,7 @@ def run_audit(
         tasks, left_out = _askable(model, tasks)
         if isinstance(model, Planned):
             for one in tasks:  # a question that it cannot answer is an error at once
-                model.plan(questions_of(one.task.dataset.items[0], one.task.measure))
+                check_questions(model, questions_of(one.task.dataset.items[0], one.task.measure))
         with folder.locked(path), showing(progress), one_bar(f"Measuring {name or model.name}"):
             if fresh:
                 folder.clear(path)

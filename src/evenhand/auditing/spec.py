@@ -9,7 +9,7 @@ from evenhand import suites
 from evenhand.auditing.sampling import sampled_tasks
 from evenhand.core.dataset import Dataset, Datasets
 from evenhand.core.described import Named
-from evenhand.core.items import Choice, Item, NliPair
+from evenhand.core.items import Choice, Item, NliPair, Target, TargetSentence
 from evenhand.core.loop import Task
 from evenhand.core.measure import Measure, Measures
 from evenhand.errors import BadInput
@@ -25,6 +25,11 @@ CAUSAL = [
     "each word after those before it. Its values are not comparable with a masked model's.",
     "Not measured: log-probability-bias where the attribute precedes the blank, as in tbd; inference, unless words for "
     "its labels are given: `suite='nli'` with `labels='True,Neither,False'`",
+]
+CAUSAL_VECTORS = [
+    "A causal model: a token has seen nothing but what stands before it, so the vector of a text, or of a word of "
+    "several tokens, is that of its last one unless an option says so. Its values are not comparable with a masked "
+    "model's.",
 ]
 CHOICES = [
     "A causal model: an answer is the likeliest of a question's options, by their letters unless an option says so."
@@ -166,5 +171,6 @@ def caveats(kind: str, measured: Sequence[Task]) -> list[str]:
     if kind != "causal":
         return []
     kinds = {type(task.dataset.items[0]) for task in measured}
-    told = {NliPair: CAUSAL_INFERENCE, Choice: CHOICES}
-    return [line for kind in told if kind in kinds for line in told[kind]] + (CAUSAL if kinds - set(told) else [])
+    told = {NliPair: CAUSAL_INFERENCE, Choice: CHOICES, Target: CAUSAL_VECTORS, TargetSentence: CAUSAL_VECTORS}
+    lines = [line for kind in told if kind in kinds for line in told[kind]] + (CAUSAL if kinds - set(told) else [])
+    return list(dict.fromkeys(lines))

@@ -25,6 +25,7 @@ from evenhand.core.progress import showing
 from evenhand.errors import BadInput, RunError, UnfitModel
 from evenhand.gate.gate import Gate
 from evenhand.gate.policy import Rule
+from evenhand.models.base import check_questions
 from evenhand.models.loading.labels import Labels
 from evenhand.models.loading.load import wrap
 from evenhand.run import Run
@@ -106,7 +107,7 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
             model = wrap(given["model"], self._tokenizer, _name(state.global_step), **self._how)
             self._asked = self._spec.tasks_for(model.kind)
             for one in self._asked:  # a question that it cannot answer is an error at once
-                model.plan(questions_of(one.task.dataset.items[0], one.task.measure))
+                check_questions(model, questions_of(one.task.dataset.items[0], one.task.measure))
             self._check_out(state.global_step, model.fingerprint)
             if self.gate:
                 self.gate.check([one.whole for one in self._asked], self.out, baseline_later=True)

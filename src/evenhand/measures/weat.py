@@ -22,6 +22,16 @@ FEWEST = 4
 """Words of a set, with vectors, below which there is no effect size."""
 
 
+class TowardsSecond(MacroMean):
+    """How much nearer the words of both sets are to the second attributes, women's, than to the first, men's."""
+
+    def __call__(self, scores: Sequence[Score]) -> float:
+        return -super().__call__(scores)
+
+    def numbers(self, values: Floats) -> Floats:
+        return -values
+
+
 @dataclass(frozen=True)
 class EffectSize(OfTotals):
     """The effect size of X against Y: of each test that the group `test` names, and their mean.
@@ -35,8 +45,11 @@ class EffectSize(OfTotals):
 
     @property
     def estimands(self) -> Mapping[Estimand, Summary]:
-        """The effect size is the stereotype; the default, not judged, is the mean association of both sets."""
-        return {"stereotype": self, "default": MacroMean("side", SIDES)}
+        """The effect size is the stereotype; the default, not judged, is the mean association of both sets.
+
+        As every default, it is above 0 for women, to whose words the second attributes belong.
+        """
+        return {"stereotype": self, "default": TowardsSecond("side", SIDES)}
 
     def lacks(self, scores: Sequence[Score]) -> str:
         words: dict[tuple[str, str], set[str]] = {(test, side): set() for test in map(_test, scores) for side in SIDES}

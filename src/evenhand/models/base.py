@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 from evenhand.core.findings import Finding
 from evenhand.core.foreign import foreign
 from evenhand.core.model import Described, Model, TokenCounter
-from evenhand.core.questions import Answer, Question
+from evenhand.core.questions import Answer, Embed, Question
 from evenhand.errors import ModelError
 from evenhand.models.planning.plan import Batch, Plan, Values
 from evenhand.models.planning.plan import Read as Read
@@ -28,6 +28,14 @@ class Planned(Model, Protocol):
 
     def stream(self, batches: Sequence[tuple[int, Batch]]) -> Iterable[tuple[int, Values]]:
         """The values of each batch, with its number, as they come."""
+
+
+def check_questions(model: Planned, questions: Sequence[Question]) -> None:
+    """Raise if the model cannot answer questions like these, before anything is measured."""
+    vectors = [q for q in questions if isinstance(q, Embed)] if isinstance(model, Embedder) else []
+    model.plan([question for question in questions if question not in vectors])
+    if vectors and isinstance(model, Embedder):
+        next(iter(model.embeddings(vectors)), None)  # tokens and layers are looked at before the first pass
 
 
 class OwnInputs(ABC):

@@ -188,4 +188,5 @@ def _where(run: StoredRun, more: int = 0) -> Iterator[str]:
     if (page := run.path / "report.html").exists():
         yield f"Page: {page}"
     yield f"All numbers{f' ({more} more rows)' if more else ''}: evenhand show {run.path} --full"
-    yield "Next: evenhand debias MODEL, evenhand gate --suggest RUN"
+    trainable = any(audit.kind != "vectors" for audit in run.record.audits)
+    yield f"Next: {'evenhand debias MODEL, ' if trainable else ''}evenhand gate --suggest RUN"

@@ -280,9 +280,9 @@ def test_a_name_too_long_for_a_file_is_no_fault() -> None:
 
 
 def test_a_file_is_no_model(tmp_path: Path) -> None:
-    (tmp_path / "weights.bin").write_bytes(b"")
+    (tmp_path / "weights.pt").write_bytes(b"")
     with pytest.raises(ModelNotFound, match="A model is a folder"):
-        names.find(str(tmp_path / "weights.bin"))
+        names.find(str(tmp_path / "weights.pt"))
 
 
 def test_loading_leaves_the_users_logging_alone(folder: Path) -> None:
