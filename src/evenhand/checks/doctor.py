@@ -75,6 +75,8 @@ def examine(
     if isinstance(model, Selective):
         return [*own, *_ask_little(model, language, own)]
     case = Case(model, language, datasets, thorough, fits or {})
+    if case.kind == "vectors":  # of static ones, all that matters is which words there are
+        return [*own, *vocabulary(case)]
     findings = own
     left: list[str] = []
     examined = isinstance(model, Examined)

@@ -1,6 +1,8 @@
 """How much of a gender direction the vectors of words have: direct bias (Bolukbasi et al. 2016)."""
 
+import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
@@ -8,16 +10,29 @@ from typing import ClassVar
 import numpy as np
 
 from evenhand.core.items import Target
-from evenhand.core.measure import Better, Favours, Unscored
-from evenhand.core.questions import Answer, Embed, Layer
-from evenhand.core.summary import Mean, mean, mean_size
+from evenhand.core.measure import Better, Unscored
+from evenhand.core.questions import Answer, Embed
+from evenhand.core.scores import Score
+from evenhand.core.summary import Summary, mean_size
 from evenhand.errors import BadInput
 from evenhand.measures.ripa import pairs_of
+from evenhand.measures.weat import OfVectors
 from evenhand.stats.intervals import Floats
+from evenhand.stats.resampling import Resampled
+
+
+class OneNumber(Summary):
+    """A value that every item has: it is of no sample, and has neither an interval nor a test."""
+
+    def __call__(self, scores: Sequence[Score]) -> float:
+        return scores[0].value if scores else math.nan
+
+    def resampling(self, runs: Sequence[Sequence[Score]], clusters: Sequence[str]) -> Resampled:
+        return super().resampling(runs, [""] * len(clusters))
 
 
 @dataclass(frozen=True)
-class DirectBias:
+class DirectBias(OfVectors):
     """How much of the gender direction words have that should have none.
 
     DB = mean over words w of |cos(w, g)|^c. g is the first principal component of pairs such as (he, she), all vectors
@@ -27,27 +42,24 @@ class DirectBias:
     """
 
     name: ClassVar[str] = "direct-bias"
-    version: ClassVar[int] = 1
-    neutral: ClassVar[float] = 0.0
     reading: ClassVar[str] = "mean |cosine| with the gender direction, from 0 to 1; compared, not judged"
-    items: ClassVar[type] = Target
-    favours: ClassVar[Favours] = "none"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     on_request: ClassVar[bool] = True
-    takes_missing: ClassVar[bool] = True
-    summarise: ClassVar[Mean] = mean_size
+    summarise: ClassVar[Summary] = mean_size
 
     c: float = 1.0
-    layer: Layer = "input"
 
     def __post_init__(self) -> None:
-        if not self.c > 0:
+        super().__post_init__()
+        with suppress(ValueError):
+            object.__setattr__(self, "c", float(self.c))
+        if not isinstance(self.c, float) or not self.c > 0:
             raise BadInput(f"c must be above 0: the power that cosines are raised to. Got {self.c!r}.")
 
     def ask(self, item: Target) -> tuple[Embed, ...]:
         """The vector of the word, then those of the two words of each pair."""
         chosen = [place for pair in pairs_of(item, self.name) for place in pair]
-        return tuple(Embed(text, span, self.layer, "mean") for text, span in (item.place, *chosen))
+        return tuple(map(self.embed, (item.place, *chosen)))
 
     def score(self, item: Target, answers: Sequence[Answer]) -> float:
         if answers[0].note:
@@ -70,7 +82,7 @@ class GenderDirection(DirectBias):
     neutral: ClassVar[float] = float("nan")
     reading: ClassVar[str] = "share of the variance of men's and women's words in one direction, from 0 to 1"
     better: ClassVar[Better] = "none"
-    summarise: ClassVar[Mean] = mean
+    summarise: ClassVar[Summary] = OneNumber()
 
     def score(self, item: Target, answers: Sequence[Answer]) -> float:
         return gender_direction(tuple(answers[1:]))[1]

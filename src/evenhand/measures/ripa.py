@@ -8,14 +8,15 @@ import numpy as np
 
 from evenhand.core.items import Place, Target
 from evenhand.core.measure import Favours, Unscored
-from evenhand.core.questions import Answer, Embed, Layer
+from evenhand.core.questions import Answer, Embed
 from evenhand.core.summary import Mean, mean
 from evenhand.errors import BadInput
+from evenhand.measures.weat import OfVectors
 from evenhand.stats.intervals import Floats
 
 
 @dataclass(frozen=True)
-class Ripa:
+class Ripa(OfVectors):
     """How far words reach in the direction from a woman's word to a man's, the mean over pairs of such words.
 
     RIPA(w; a, b) = w . (a - b) / |a - b|, where w keeps its length (relational inner product association; Ethayarajh et
@@ -24,23 +25,18 @@ class Ripa:
     """
 
     name: ClassVar[str] = "ripa"
-    version: ClassVar[int] = 1
-    neutral: ClassVar[float] = 0.0
     reading: ClassVar[str] = "mean projection onto (man's word - woman's word); above 0 nearer to men's, neutral at 0"
-    items: ClassVar[type] = Target
     favours: ClassVar[Favours] = "men"
     on_request: ClassVar[bool] = True
-    takes_missing: ClassVar[bool] = True
     rank: ClassVar[int] = 1
     summarise: ClassVar[Mean] = mean
 
     pair: str = ""
-    layer: Layer = "input"
 
     def ask(self, item: Target) -> tuple[Embed, ...]:
         """The vector of the word, then those of the two words of each pair."""
         chosen = [place for pair in pairs_of(item, self.name, self.pair) for place in pair]
-        return tuple(Embed(text, span, self.layer, "mean") for text, span in (item.place, *chosen))
+        return tuple(map(self.embed, (item.place, *chosen)))
 
     def score(self, item: Target, answers: Sequence[Answer]) -> float:
         if answers[0].note:

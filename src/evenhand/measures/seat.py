@@ -24,7 +24,7 @@ class Seat(Weat):
     layer: Layer = -1
     pooling: Pooling = "first"
 
-    def _embed(self, place: Place) -> Embed:
+    def embed(self, place: Place) -> Embed:
         return Embed(place[0], None, self.layer, self.pooling)
 
 
@@ -40,5 +40,5 @@ class ContextualSeat(Seat):
     reading: ClassVar[str] = "effect size; above 0 words of X, in sentences, are nearer to the first attributes"
     rank: ClassVar[int] = 1
 
-    def _embed(self, place: Place) -> Embed:
+    def embed(self, place: Place) -> Embed:
         return Embed(place[0], place[1], self.layer, self.pooling)

@@ -98,7 +98,28 @@ def _test(score: Score) -> str:
 
 
 @dataclass(frozen=True)
-class Weat:
+class OfVectors:
+    """What measures of the vectors of words share: they do without some of the attributes."""
+
+    version: ClassVar[int] = 1
+    neutral: ClassVar[float] = 0.0
+    items: ClassVar[type] = Target
+    favours: ClassVar[Favours] = "none"
+    takes_missing: ClassVar[bool] = True
+
+    layer: Layer = "input"
+
+    def __post_init__(self) -> None:
+        if str(self.layer).lstrip("-").isdigit():  # of a command line, a text
+            object.__setattr__(self, "layer", int(self.layer))
+
+    def embed(self, place: Place) -> Embed:
+        """The question for the vector of a word: the mean over its tokens."""
+        return Embed(place[0], place[1], self.layer, "mean")
+
+
+@dataclass(frozen=True)
+class Weat(OfVectors):
     """Whether words of set X are nearer to the first attributes than those of set Y, as an effect size.
 
     s(w) = mean over a in A of cos(w, a) - mean over b in B of cos(w, b) for each word w of X and Y, and the effect size
@@ -113,19 +134,14 @@ class Weat:
     """
 
     name: ClassVar[str] = "weat"
-    version: ClassVar[int] = 1
-    neutral: ClassVar[float] = 0.0
     reading: ClassVar[str] = "effect size; above 0 the words of X are nearer to the first attributes, neutral at 0"
-    items: ClassVar[type] = Target
-    favours: ClassVar[Favours] = "none"
     unit: ClassVar[str] = "standard deviations"
     rank: ClassVar[int] = 0
-    takes_missing: ClassVar[bool] = True
 
-    layer: Layer = "input"
     formula: Formula = "paper"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_formula(self.formula)
 
     @property
@@ -134,10 +150,7 @@ class Weat:
 
     def ask(self, item: Target) -> tuple[Embed, ...]:
         """The vector of the word, then those of the attributes."""
-        return tuple(self._embed(place) for place in (item.place, *item.attributes[0], *item.attributes[1]))
-
-    def _embed(self, place: Place) -> Embed:
-        return Embed(place[0], place[1], self.layer, "mean")
+        return tuple(self.embed(place) for place in (item.place, *item.attributes[0], *item.attributes[1]))
 
     def score(self, item: Target, answers: Sequence[Answer]) -> float:
         """s of the word."""

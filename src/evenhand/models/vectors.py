@@ -65,5 +65,5 @@ class Vectors:
 def load(path: Path) -> Vectors:
     """The vectors of a file, by its ending."""
     with path.open("rb") as opened:
-        fingerprint = f"vectors-{hashlib.file_digest(opened, 'sha256').hexdigest()}"
+        fingerprint = hashlib.file_digest(opened, "sha256").hexdigest()
     return Vectors(path.stem, FORMATS[path.suffix.lower()](path), fingerprint)

@@ -128,6 +128,19 @@ def _has_neighbour_at_right(named: pd.Series, x: pd.Series, y: pd.Series) -> pd.
     )
 
 
+def target_words(words: pd.DataFrame, test: str = "") -> Layers:
+    """The words of two sets by their association, each named; takes columns word, side, set and score."""
+    sets = dict(zip(words["side"], words["set"], strict=True))
+    colours = {sets["X"]: BLUE, sets["Y"]: ORANGE}
+    base = alt.Chart(words).encode(color=colour("set", colours, None))
+    x = alt.X("score:Q", title=f"association{f', test {test}' if test else ''}", axis=alt.Axis(tickCount=5))
+    order = list(words.sort_values("score", ascending=False)["word"])
+    y = alt.Y("word:N", sort=order, title=None, axis=alt.Axis(ticks=False))
+    dots = base.mark_point(filled=True, size=60).encode(x=x, y=y, tooltip=["word", "set", *numbers("score")])
+    means = base.mark_rule().encode(x="mean(score):Q")
+    return alt.layer(rule_at(0, color=GREY), means, dots).properties(height=alt.Step(15))
+
+
 def sample_sizes(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
     """Mean |d| of samples of growing size: the draws as points, their mean as a line (Figure 6)."""
     base = alt.Chart(rows).encode(

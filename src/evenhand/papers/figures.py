@@ -15,6 +15,8 @@ from evenhand.show.figures import Charts, check_measured, colours_of
 from evenhand.show.plots import with_title
 
 HELD_BY = {"female": "women", "male": "men", "balanced": "women and men"}
+MOST_WORDS = 70
+"""Of a chart that names them all."""
 OTHER_TEMPLATES = ["tbd-simple", "tbd-becpro"]
 
 
@@ -53,6 +55,22 @@ def pronouns_on_page(measured: Any) -> Iterator[Drawing]:
             f"Each dot is a profession: from left to right in {before}, from bottom to top in {after}; on the full "
             f"line both are the same. In the second they lie {fitted.spread.shown('.2f')} times as far apart.",
         )
+
+
+def words_on_page(measured: Any) -> Iterator[Drawing]:
+    """Which words make the number of an association test, of one run; a chart for each test."""
+    scores = measured.scores[0]
+    if len(measured.runs) > 1 or measured.task.kinds is None or not {"side", "set", "word"} <= set(scores):
+        return
+    scores = scores.dropna(subset=["score"])
+    for test, part in scores.groupby("test") if "test" in scores else [("", scores)]:
+        words = part.groupby(["word", "side", "set"], as_index=False)["score"].mean()
+        if words["side"].nunique() == 2 and words["score"].nunique() > 1 and len(words) <= MOST_WORDS:
+            yield Drawing(
+                charts.target_words(words, str(test)),
+                "Each dot is a word: to the right it is nearer to the first attributes (men's words, in our own sets), "
+                "to the left to the second. Thin lines are the means of the two sets.",
+            )
 
 
 def becpro(runs: Mapping[str, Run]) -> Charts:

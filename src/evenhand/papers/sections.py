@@ -70,7 +70,16 @@ class Labels(Sections):
         return labels(runs)
 
 
-SECTIONS = (Professions(), Pronouns(), Labels())
+class TargetWords(Sections):
+    """The words of an association test, from one set of attributes to the other (Caliskan et al. 2017)."""
+
+    def page(self, measured: Any) -> Iterable[Drawing]:
+        from evenhand.papers.figures import words_on_page
+
+        return words_on_page(measured)
+
+
+SECTIONS = (Professions(), Pronouns(), Labels(), TargetWords())
 
 
 def _distribution(labels: pd.DataFrame, rows: Sequence[Any]) -> Iterator[RenderableType]:
