@@ -115,7 +115,7 @@ def test_stereotype_is_the_effect_size_and_the_default_is_not_judged() -> None:
     assert stereotype.value == result.value == pytest.approx(by_hand(vectors))
     assert stereotype.p_holm == pytest.approx(2 / math.comb(12, 6))
     scores = {score.id: score.value for score in result.scores}
-    assert default.value == pytest.approx(np.mean(list(scores.values())))
+    assert default.value == pytest.approx(-np.mean(list(scores.values())))
     assert (default.needed, math.isnan(default.p)) == (0, True)
     assert result.estimates[0].needed == 0
 

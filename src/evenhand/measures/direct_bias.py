@@ -16,7 +16,7 @@ from evenhand.core.scores import Score
 from evenhand.core.summary import Summary, mean_size
 from evenhand.errors import BadInput
 from evenhand.measures.ripa import pairs_of
-from evenhand.measures.weat import OfVectors
+from evenhand.measures.weat import OfVectors, Shared
 from evenhand.stats.intervals import Floats
 from evenhand.stats.resampling import Resampled
 
@@ -65,7 +65,7 @@ class DirectBias(OfVectors):
         if answers[0].note:
             raise Unscored(answers[0].note)
         vector = np.array(answers[0].numbers)
-        cosine = float(gender_direction(tuple(answers[1:]))[0] @ vector / np.linalg.norm(vector))
+        cosine = float(gender_direction(Shared(answers[1:]))[0] @ vector / np.linalg.norm(vector))
         return float(np.sign(cosine) * abs(cosine) ** self.c)
 
 
@@ -85,11 +85,11 @@ class GenderDirection(DirectBias):
     summarise: ClassVar[Summary] = OneNumber()
 
     def score(self, item: Target, answers: Sequence[Answer]) -> float:
-        return gender_direction(tuple(answers[1:]))[1]
+        return gender_direction(Shared(answers[1:]))[1]
 
 
 @lru_cache(maxsize=4)
-def gender_direction(answers: tuple[Answer, ...]) -> tuple[Floats, float]:
+def gender_direction(answers: Shared) -> tuple[Floats, float]:
     """The first principal component of centred pairs, from women's words to men's, and its share of the variance."""
     halves = []
     for a, b in zip(answers[::2], answers[1::2], strict=True):

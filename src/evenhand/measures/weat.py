@@ -158,17 +158,28 @@ class Weat(OfVectors):
         if word.note:
             raise Unscored(word.note)
         size = len(item.attributes[0])
-        first, second = (attribute_vectors(tuple(some)) for some in (rest[:size], rest[size:]))
+        first, second = (mean_direction(Shared(some)) for some in (rest[:size], rest[size:]))
         vector = np.array(word.numbers)
-        vector /= np.linalg.norm(vector)
-        return float((first @ vector).mean() - (second @ vector).mean())
+        return float((first - second) @ vector / np.linalg.norm(vector))
+
+
+class Shared(tuple[Answer, ...]):
+    """Answers that many items share, told apart by identity: comparing thousands of numbers would take longer."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        return hash(tuple(map(id, self)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Shared) and list(map(id, self)) == list(map(id, other))
 
 
 @lru_cache(maxsize=4)
-def attribute_vectors(answers: tuple[Answer, ...]) -> Floats:
-    """The vectors of attributes at length 1, without missing ones; all words of a set share them."""
+def mean_direction(answers: Shared) -> Floats:
+    """The mean of the attributes' vectors at length 1, without missing ones: a mean of cosines is a product with it."""
     vectors = np.array([answer.numbers for answer in answers if not answer.note])
     if len(vectors) < FEWEST:
         raise Unscored(f"fewer than {FEWEST} attributes with vectors")
-    unit: Floats = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    return unit
+    mean: Floats = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).mean(axis=0)
+    return mean

@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenhand.stats.intervals import DRAWS, Floats, in_chunks, quantile
 
@@ -46,22 +47,31 @@ class TwoSets:
         x, y = (side[rng.integers(len(side), size=(draws, len(side)))].sum(axis=1) for side in self.sides)
         return effect_sizes(x, y)
 
-    def differences(self, rng: np.random.Generator | None, draws: int) -> Floats:
-        """The difference of means, in standard deviations, of random partitions into sets as large; of all without rng.
+    def partitioned(self, rng: np.random.Generator | None, draws: int) -> Floats:
+        """The effect sizes of random partitions into sets of as many units as X and Y have; of all without rng."""
+        chosen = self._all() if rng is None else self._drawn(rng, draws)
+        n, total, squares = self.totals.sum(axis=0)
+        size, x = (chosen @ self.totals[:, :2]).T
+        spread = math.sqrt((squares - total**2 / n) / (n - 1))  # the same for every partition
+        effects: Floats = (x / size - (total - x) / (n - size)) / spread
+        return effects
 
-        Sets have as many units as X and Y. Partitions are drawn without replacement of units within each.
+    def _all(self) -> NDArray[np.bool_]:
+        places = np.array(list(combinations(range(len(self.totals)), len(self.sides[0]))))
+        chosen = np.zeros((len(places), len(self.totals)), dtype=bool)
+        np.put_along_axis(chosen, places, True, axis=1)
+        return chosen
+
+    def _drawn(self, rng: np.random.Generator, draws: int) -> NDArray[np.bool_]:
+        """The units with the lowest of random numbers. These are of 16 bits, which are sorted fastest.
+
+        A draw that has the last one twice is left out, which leaves all partitions equally likely.
         """
-        n, k = len(self.totals), len(self.sides[0])
-        if rng is None:
-            chosen = np.array(list(combinations(range(n), k)))
-        else:
-            chosen = rng.random((draws, n), dtype=np.float32).argpartition(k - 1, axis=1)[:, :k]
-        counts, sums, squares = self.totals.T
-        x, total = sums[chosen].sum(axis=1), float(sums.sum())
-        size, n_scores = counts[chosen].sum(axis=1), float(counts.sum())
-        spread = math.sqrt((float(squares.sum()) - total**2 / n_scores) / (n_scores - 1))
-        difference: Floats = (x / size - (total - x) / (n_scores - size)) / spread
-        return difference
+        k = len(self.sides[0])
+        numbers = rng.integers(2**16, size=(draws, len(self.totals)), dtype=np.uint16)
+        last, following = np.sort(numbers, axis=1)[:, k - 1 : k + 1].T
+        chosen: NDArray[np.bool_] = (numbers <= last[:, np.newaxis])[last < following]
+        return chosen
 
     @property
     def partitions(self) -> int:
@@ -94,21 +104,27 @@ def mean_effect_interval(tests: Sequence[TwoSets], value: float, rng: np.random.
     return float(low), float(high)
 
 
-def partition_test(tests: Sequence[TwoSets], rng: np.random.Generator, *, one_sided: bool = False) -> float:
+def partition_test(
+    tests: Sequence[TwoSets], rng: np.random.Generator, *, one_sided: bool = False, draws: int = SAMPLED
+) -> float:
     """p of the mean effect size of some tests: the share of partitions of their units with one at least as large.
 
-    All partitions are tried where there are at most 200,000; else 99,999 are drawn, and p = (1 + hits) / (1 + draws),
+    All partitions are tried where there are at most 200,000; else `draws` of them, and p = (1 + hits) / (1 + draws),
     never 0 (Phipson and Smyth 2010). Ties count. Two-sided, or, as published, `one_sided`: at least as far above 0.
     """
     value = float(np.mean([effect_sizes(*(side.sum(axis=0) for side in test.sides)) for test in tests]))
     exact = len(tests) == 1 and tests[0].partitions <= EXACT
     if exact:
-        parts = [tests[0].differences(None, 0)]
+        parts = [tests[0].partitioned(None, 0)]
     else:
-        wide = max(len(test.totals) for test in tests)
-        parts = [
-            np.mean([test.differences(rng, len(rows)) for test in tests], axis=0) for rows in in_chunks(SAMPLED, wide)
-        ]
-    differences = np.concatenate(parts) if one_sided else np.abs(np.concatenate(parts))
-    hits = int(np.count_nonzero(differences >= (value if one_sided else abs(value)) - 1e-9))
-    return hits / len(differences) if exact else (1 + hits) / (1 + len(differences))
+        chunks = in_chunks(draws, max(len(test.totals) for test in tests))
+        parts = [_mean([test.partitioned(rng, len(rows)) for test in tests]) for rows in chunks]
+    effects = np.concatenate(parts) if one_sided else np.abs(np.concatenate(parts))
+    hits = int(np.count_nonzero(effects >= (value if one_sided else abs(value)) - 1e-9))
+    return hits / len(effects) if exact else (1 + hits) / (1 + len(effects))
+
+
+def _mean(effects: Sequence[Floats]) -> Floats:
+    """The mean over tests, of as many draws as each of them has."""
+    mean: Floats = np.mean([some[: min(map(len, effects))] for some in effects], axis=0)
+    return mean
