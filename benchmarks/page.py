@@ -18,7 +18,19 @@ from evenhand.show import plots
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE, SWAPPING = DOCS / "performance.md", DOCS / "mitigation.md"
 RESULTS = Path(__file__).parent / "results"
-GROUPS = ("becpro", "likelihood", "unmasked", "causal", "pronouns", "memory", "growth", "startup", "swap", "workers")
+GROUPS = (
+    "becpro",
+    "likelihood",
+    "unmasked",
+    "causal",
+    "pronouns",
+    "memory",
+    "growth",
+    "startup",
+    "swap",
+    "workers",
+    "vectors",
+)
 START, STOP = "<!-- written by make bench -->", "<!-- to here -->"
 MET = {True: "met", False: "**not met**", None: ""}
 CLOCK = {"wall": "wall time", "cpu": "CPU time"}

@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 import transformers
 
@@ -23,7 +24,7 @@ from helpers.typed import all_of
 
 sys.path.append(str(Path(__file__).parent.parent))
 
-from benchmarks import becpro, causal, gpu, page, shapes, stereoset, swap, timing, unmasked, workers
+from benchmarks import becpro, causal, gpu, page, shapes, stereoset, swap, timing, unmasked, vectors, workers
 from benchmarks.rows import Row
 
 
@@ -183,3 +184,9 @@ def test_a_book_is_its_own_label(tmp_path: Path) -> None:
     found = {row["name"]: row["note"].split(":")[0] for row in swap.books(tmp_path)}
     assert found["her -> him, books, rules"] == "2 of 2"
     assert found["her -> his, books, rules"] == "1 of 1"  # the last one has no noun
+
+
+def test_the_released_statistics_of_vectors_and_ours_agree() -> None:
+    rng = np.random.default_rng(0)
+    part = {name: rng.normal(size=(n, 20)) for name, n in (("X", 6), ("Y", 6), ("A", 5), ("B", 7))}
+    assert vectors.ours(part) == pytest.approx(vectors.released(part), abs=1e-12)
