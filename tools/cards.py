@@ -167,14 +167,11 @@ def _measured_by(dataset: str) -> Iterator[str]:
 
 
 def _all_suites() -> Iterator[tuple[str, dict[str, list[tuple[str, str]]]]]:
-    """The suites by language; that of well-known datasets has what it runs on masked and on causal models."""
+    """The suites by language; one that differs by kind of model has what it runs on all of them."""
     for suite, by_language in suites.SUITES.items():
-        if suite == "known":
-            languages = dict.fromkeys(language for found in suites.KNOWN.values() for language in found)
-            by_language = {
-                one: [pair for found in suites.KNOWN.values() for pair in found.get(one, [])] for one in languages
-            }
-        yield suite, by_language
+        kinds = suites.BY_KIND.get(suite, {"": by_language}).values()
+        languages = dict.fromkeys(language for found in kinds for language in found)
+        yield suite, {one: [pair for found in kinds for pair in found.get(one, [])] for one in languages}
 
 
 def _of_nli(traits: Traits) -> bool:

@@ -11,7 +11,7 @@ import pytest
 
 from evenhand import datasets
 from evenhand.core.design import FEMALE_MALE, Design, Kinds, Partners
-from evenhand.core.estimands import estimates, rows
+from evenhand.core.estimands import ItemRow, estimates, rows
 from evenhand.core.scores import Value
 from evenhand.measures import load
 from evenhand.stats.verdict import adjust, decide
@@ -286,6 +286,7 @@ def test_rows_of_two_runs_are_the_same_items(tmp_path: Path) -> None:
     before = sentences(np.random.default_rng(6), female=1.0, male=-1.0)
     after = before.assign(score=before["score"] / 2)
     for row in rows(before, SENTENCES, load("association"), after=after):
+        assert isinstance(row, ItemRow)
         assert row.values("d_after") == pytest.approx(row.values() / 2)
 
 

@@ -63,7 +63,8 @@ def main_rows(dataset: str, measure: str) -> tuple[ItemRow, ...]:
     """The rows of all items, without scores."""
     data = datasets.load(dataset)
     frame = pd.DataFrame({"id": item.id, "score": 0.0, **item.groups} for item in data.items)
-    return tuple(row for row in rows(frame, Design.of(data), measures.load(measure)) if row.main)
+    found = rows(frame, Design.of(data), measures.load(measure))
+    return tuple(row for row in found if isinstance(row, ItemRow) and row.main)
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,8 @@ def fitted(run: Run, dataset: str, measure: str) -> Headline:
     """
     task = run.task(dataset, measure)
     how = measures.load(measure, **task.measure_options)
-    main = [row for row in rows(run.scores_of(dataset, measure), Design.of(task), how) if row.main]
+    found = rows(run.scores_of(dataset, measure), Design.of(task), how)
+    main = [row for row in found if isinstance(row, ItemRow) and row.main]
     row = max(main, key=lambda row: len(row.items))
     items = row.items.dropna(subset=["d"])
     kinds = {id: k for one in main for id, k in zip(one.items["id"], one.items["k"], strict=True) if k}

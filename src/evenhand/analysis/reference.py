@@ -108,7 +108,10 @@ class Followed:
 
 def followed(run: RunRecord, task: TaskRecord, estimand: str = "") -> Followed | None:
     """What the meta-evaluation of this number gave; None where it was another one that was tested, or none."""
-    return None if run.causal else _all().get((*task.name, estimand))
+    untested = (
+        run.causal or run.audit_of(task).kind == "vectors"
+    )  # the models that were trained are networks, not files
+    return None if untested else _all().get((*task.name, estimand))
 
 
 @cache

@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from evenhand import NliPair, datasets
+from evenhand import NliPair, Run, datasets
 from evenhand import measures as known_measures
 from evenhand.calls.train_and_measure import Study, check
 from evenhand.datasets.corpora import CORRECT, SIZE, Example, Order, check_rates, controlled, released_sets, stereotyped
@@ -167,7 +167,15 @@ def _train(
     (accuracies / f"{folder.name}.json").write_text(json.dumps(done.accuracy.share), encoding="utf-8")
 
 
-TASKS = {"becpro-en": ["association"], "tgb": ["likelihood-difference", "crows-pairs"], "tbd": ["pronoun"]}
+TASKS = {
+    "becpro-en": ["association"],
+    "tgb": ["likelihood-difference", "crows-pairs"],
+    "tbd": ["pronoun"],
+    "weat-professions-en": ["weat"],
+    "seat-professions-en": ["seat", "c-seat"],
+}
+EFFECT_SIZES = ("weat", "seat", "c-seat")
+"""Measures whose own value of all items is the number for stereotypes about jobs."""
 
 
 def masked(
@@ -186,18 +194,22 @@ def masked(
     """Train `model` at each rate, measure it on other sentences about the same jobs, and see what follows the rate.
 
     At rate 1 every sentence follows the stereotype, at 0 none does, at 0.5 jobs and genders are independent.
-    `measures` are names of READINGS, by default all.
+    `measures` are names of READINGS or EFFECT_SIZES, by default all.
     """
-    chosen = list(measures) or list(READINGS)
-    check_known("measure of masked models", chosen, READINGS)
+    chosen = list(measures) or [*READINGS, *EFFECT_SIZES]
+    check_known("measure of masked models", chosen, [*READINGS, *EFFECT_SIZES])
     study = Study(model, Path(out).expanduser() / "masked", TASKS, recipe, draws, limit, seed, loading)
     points = []
     for rate in check_rates(rates, size // 2, "pairs of sentences"):
-        frame = study.scores(f"rate-{rate:g}", lambda draw: stereotyped(rate, size=size, seed=seed + draw))  # noqa: B023
-        for draw, part in frame.groupby("draw"):
-            points += [
-                {"measure": name, "rate": rate, "draw": draw, **_value(READINGS[name](part), seed)} for name in chosen
-            ]
+        lessons = lambda draw: stereotyped(rate, size=size, seed=seed + draw)  # noqa: B023, E731
+        by_draw: dict[int, list[Run]] = {}
+        for draw, run in study.train_and_audit(f"rate-{rate:g}", lessons):
+            by_draw.setdefault(draw, []).append(run)
+        for draw, runs in by_draw.items():
+            frame = pd.concat([run.scores for run in runs], ignore_index=True)
+            own = {row["measure"]: row for run in runs for row in run.results if not (row["groups"] or row["contrast"])}
+            values = {name: _value(READINGS[name](frame), seed) if name in READINGS else own[name] for name in chosen}
+            points += [{**values[name], "measure": name, "rate": rate, "draw": draw} for name in chosen]
     return dose_response(f"masked-{file_name(model)}", find(model).name, "masked", points, [], seed)
 
 

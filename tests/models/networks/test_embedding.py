@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import evenhand
-from evenhand import Embed, Likelihood, Remembering, Span
+from evenhand import Embed, Likelihood, Question, Remembering, Span
 from evenhand.core.model import ask
 from evenhand.errors import UnfitModel
 from evenhand.models.networks.causal import CausalLM
@@ -99,7 +99,7 @@ def test_a_classifier_of_pairs_gives_no_vectors() -> None:
 def test_kept_vectors_take_four_bytes_a_number_and_are_not_asked_for_again(mini_en: MaskedLM, tmp_path: Path) -> None:
     import sqlite3
 
-    questions = [Embed(TEXT), Likelihood("The nurse sings."), Embed(TEXT, NURSE, 2)]
+    questions: list[Question] = [Embed(TEXT), Likelihood("The nurse sings."), Embed(TEXT, NURSE, 2)]
     first = Remembering(mini_en, tmp_path / "answers.sqlite").answer(questions)
     assert [len(answer.numbers) for answer in first[::2]] == [mini_en.network.config.hidden_size] * 2
     assert first == mini_en.answer(questions)
