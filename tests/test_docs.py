@@ -44,13 +44,13 @@ def test_examples_run_offline(example: Path, tmp_path: Path) -> None:
     assert done.stdout
 
 
-@pytest.mark.parametrize("number", range(5))
+@pytest.mark.parametrize("number", range(6))
 def test_the_code_of_extending_runs_and_prints_what_it_says(number: int, tmp_path: Path) -> None:
     page = (ROOT / "docs" / "extend.md").read_text(encoding="utf-8")
     blocks = list(EXTEND.finditer(page))
-    assert len(blocks) == 5
-    if number == 1:
-        assert blocks[1]["code"] == (ROOT / "examples" / "02_own_measure.py").read_text(encoding="utf-8")
+    assert len(blocks) == 6
+    if number == 2:
+        assert blocks[2]["code"] == (ROOT / "examples" / "02_own_measure.py").read_text(encoding="utf-8")
     words = [sys.executable, "-c", blocks[number]["code"]]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
     shown, now = blocks[number]["printed"].split(), done.stdout.split()
@@ -136,6 +136,12 @@ def test_the_readme_shows_what_an_audit_prints(becpro: Audited) -> None:
     assert block is not None
     assert block["command"] == "COLUMNS=100 evenhand audit mini-en --suite becpro"
     assert_shows(block["text"], becpro.printed)
+
+
+def test_the_page_of_vectors_shows_what_an_audit_prints(tmp_path: Path) -> None:
+    block = printed.BLOCK.search((ROOT / "docs" / "vectors.md").read_text(encoding="utf-8"))
+    assert block is not None
+    assert_shows(block["text"], printed.printed(block["command"], tmp_path))
 
 
 def test_the_table_for_a_paper_is_what_is_exported(becpro: Audited) -> None:

@@ -28,6 +28,8 @@ ITEMS = {
     "NliPair": "premises with hypotheses",
     "Pair": "sentence pairs",
     "Sentence": "sentences with a person word and an attribute",
+    "Target": "words of two sets, with words for men and women or other attributes",
+    "TargetSentence": "words of two sets, each in a sentence that says nothing else",
     "Triple": "a stereotype, an anti-stereotype and something unrelated",
 }
 
@@ -55,7 +57,9 @@ def measure_card(name: str) -> str:
         else "causal"
         if traits.causal_only
         else "NLI"
-        if _of_nli(traits)
+        if _is_for(traits, "NliPair")
+        else "masked, causal, files of vectors"
+        if _is_for(traits, "Target", "TargetSentence")
         else "masked, causal"
     )
     facts = {
@@ -174,8 +178,8 @@ def _all_suites() -> Iterator[tuple[str, dict[str, list[tuple[str, str]]]]]:
         yield suite, {one: [pair for found in kinds for pair in found.get(one, [])] for one in languages}
 
 
-def _of_nli(traits: Traits) -> bool:
-    return traits.items is not None and traits.items.__name__ == "NliPair"
+def _is_for(traits: Traits, *items: str) -> bool:
+    return traits.items is not None and traits.items.__name__ in items
 
 
 def _pages(measure: str) -> Sequence[Path]:

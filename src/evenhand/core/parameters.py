@@ -20,8 +20,8 @@ RAY, GATE, OUTPUT = "Ray", "Gate", "Output"
 GROUPS = (WHAT, MODEL, RESULTS, SERVER, RAY, GATE, OUTPUT)
 """What options are about, in the order of `--help`."""
 SUITE = (
-    "becpro, choices, emotions, gbef, kinds, known or nli. Default: becpro, emotions and gbef, or nli for an NLI "
-    "classifier."
+    "becpro, choices, emotions, gbef, kinds, known, nli or vectors. Default: becpro, emotions and gbef; nli for an NLI "
+    "classifier, vectors for a file of them."
 )
 SCORES = (
     "csv, tsv, jsonl, parquet, txt (one number per line), files of lm-evaluation-harness or StereoSet, logs of our "
@@ -32,9 +32,11 @@ CHECKPOINTS = Argument(
     "order of the training.",
     "MODEL",
 )
-ONE_MODEL = Argument("A bundled name, a folder, a .gguf file, a Hub id or openai:NAME.")
+ONE_MODEL = Argument("A bundled name, a folder, a .gguf file, a file of vectors, a Hub id or openai:NAME.")
 MODELS = Argument(
-    "Bundled names, folders, .gguf files, Hub ids, openai:NAME. Of the command, the default is mini-en.", "MODEL"
+    "Bundled names, folders, .gguf files, files of vectors, Hub ids, openai:NAME. Of the command, the default is "
+    "mini-en.",
+    "MODEL",
 )
 COMPARED = Argument("Run folders; the first is the baseline.", "RUN")
 LABELS = "The labels of a classifier's outputs, in order, if its configuration does not name them."
@@ -60,7 +62,7 @@ class What(TypedDict, total=False):
 
     suite: Annotated[Named, Several(SUITE, "NAME", default="all")]
     lang: Annotated[
-        Named, Several("The language: en (default); becpro: also de; known: fr, nl; nli: ja, zh; `pairs`: any.", "LANG")
+        Named, Several("en (default); becpro, vectors: also de; known: fr, nl; nli: ja, zh; `pairs`: any.", "LANG")
     ]
     templates: Annotated[Named, Several("Your own sentences: a template file (TOML).", "FILE", kind=list[Path])]
     pairs: Annotated[Named, Several("Your own sentence pairs: csv, tsv, jsonl or parquet.", "FILE", kind=list[Path])]
