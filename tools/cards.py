@@ -50,7 +50,7 @@ def measure_card(name: str) -> str:
     kind = measures.MEASURES[name]
     traits = Traits.of(kind)
     low, high = traits.bounds
-    options = measures.defaults_of(kind())
+    options, words = measures.defaults_of(kind()), measures.words_of(name)
     models = (
         "masked"
         if traits.masked_only
@@ -68,13 +68,13 @@ def measure_card(name: str) -> str:
         "unit": traits.unit,
         "range": "" if math.isinf(low) and math.isinf(high) else f"{_number(low)} to {_number(high)}",
         "better is": BETTER[traits.better],
-        "verdicts": "" if math.isnan(kind.neutral) else f"{traits.leans[0]}; {traits.leans[1]}",
+        "verdicts": "; ".join(filter(None, words["leans"])),
         "models": models,
         "items": ITEMS[traits.items.__name__] if traits.items else "",
         "needs the groups": ", ".join(f"`{group}`" for group in traits.needs),
         "options": _options(options),
         "run by": "; ".join(_run_by(name)) or "no suite: name it, `--measure " + name + "`",
-        "cite": _works(measures.words_of(name)["cites"]),
+        "cite": _works(words["cites"]),
         "version": f"{kind.version}, since evenhand {_since(name, kind.version)} ([history](../versions.md#measures))",
         "more": ", ".join(f"[{path.stem}]({path.name})" for path in _pages(name)),
         "Python": f"`{kind.__module__}.{kind.__qualname__}`",
