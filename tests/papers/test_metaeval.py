@@ -15,7 +15,7 @@ from evenhand.cli.terminal import run as run_command
 from evenhand.datasets.corpora import check_rates
 from evenhand.measures import MEASURES
 from evenhand.papers import charts
-from evenhand.papers.metaeval import READINGS, DoseResponse, dose_response, inference, masked
+from evenhand.papers.metaeval import EFFECT_SIZES, READINGS, DoseResponse, dose_response, inference, masked
 from evenhand.show import plots
 from helpers import made_release, tiny
 from helpers.typed import number
@@ -74,7 +74,7 @@ def turned(base: str, tmp_path_factory: pytest.TempPathFactory) -> DoseResponse:
 
 
 def test_masked_models_are_measured_at_every_rate_by_every_reading(turned: DoseResponse) -> None:
-    assert turned.points.groupby("measure")["rate"].apply(list).to_dict() == dict.fromkeys(READINGS, RATES)
+    assert turned.points.groupby("measure")["rate"].apply(list).to_dict() == dict.fromkeys([*READINGS, *EFFECT_SIZES], RATES)
     without = turned.points[turned.points["value"].isna()]["measure"]
     assert set(without) <= {"association"}  # a sample of sixty has no partners: no number, and no error
     assert {name.split(",")[0] for name in READINGS} <= set(MEASURES)

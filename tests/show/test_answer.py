@@ -104,17 +104,17 @@ def lines(*found: str, dataset: str = "tgb", main: bool = True) -> list[tuple[Me
     ("leaning", "others", "says"),
     [
         (0, 3, "not shown: none of its 3 main numbers leans."),
-        (1, 0, "yes, on these sentences: it leans to the stereotypes (PAIRS)."),
+        (1, 0, "yes, on this data: it leans to the stereotypes (PAIRS)."),
         (0, 1, "not shown: its main number does not lean."),
         (
             2,
             1,
-            "yes, on these sentences: it leans to the stereotypes (PAIRS). Of its other main numbers, 1 shows no lean.",
+            "yes, on this data: it leans to the stereotypes (PAIRS). Of its other main numbers, 1 shows no lean.",
         ),
         (
             1,
             4,
-            "yes, on these sentences: it leans to the stereotypes (PAIRS). Of its other main numbers, 4 show no lean.",
+            "yes, on this data: it leans to the stereotypes (PAIRS). Of its other main numbers, 4 show no lean.",
         ),
     ],
 )
@@ -150,7 +150,7 @@ def test_what_has_no_verdict_is_not_said_to_show_no_lean() -> None:
 )
 def test_the_first_line_says_which_of_stereotype_and_default_it_is(found: list[str], says: str) -> None:
     told = lead(lines(*found))
-    assert told.startswith(f"yes, on these sentences: {says.replace('PAIRS', PAIRS)}")
+    assert told.startswith(f"yes, on this data: {says.replace('PAIRS', PAIRS)}")
     assert ("Of its other main numbers, 1 shows no lean." in told) == any("undecided" in name for name in found)
 
 
@@ -173,7 +173,7 @@ def test_where_single_rows_lean_alone_the_first_line_says_how_often_chance_does_
 
 def test_a_main_number_that_leans_in_its_family_must_lean_among_all_main_numbers_for_a_yes() -> None:
     family = lines("in its family: stereotype", "undecided: default")
-    assert lead(family).startswith("yes, on these sentences: it follows stereotypes")
+    assert lead(family).startswith("yes, on this data: it follows stereotypes")
     more = lines("undecided: stereotype", dataset="becpro-en")
     assert main_leans([*family, *more]) == []
     assert lead([*family, *more]) == "not shown: single rows lean, but among 3 rows chance does that in 1 of 10 audits."
@@ -229,9 +229,9 @@ def test_leans_are_told_by_size_the_large_ones_first() -> None:
         made.append((section, Line(*told)))
     names = [dataset_name(name) for name in ("emotions-en", "becpro-en", "tgb")]
     shown = "; ".join(f"{size}: {name}" for size, name in zip(sized, names, strict=True))
-    assert lead(made) == f"yes, on these sentences: it follows stereotypes ({shown})."
+    assert lead(made) == f"yes, on this data: it follows stereotypes ({shown})."
     assert [line.verdicts[0].mark for _, line in main_leans(made)] == ["●", "◑", "◔"]
-    assert lead(made[:1]) == f"yes, but hardly, on these sentences: it follows stereotypes (negligible: {names[2]})."
+    assert lead(made[:1]) == f"yes, but hardly, on this data: it follows stereotypes (negligible: {names[2]})."
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_a_run_shows_what_leans_on_a_scale_with_a_link_to_its_page(
     assert not shown(two[0]).all("a")  # a path through the root is not told, and its name leads nowhere
     monkeypatch.chdir(two[0].path.parents[1])
     page = shown(two[0])
-    assert "strong: yes, on these sentences: it prefers the stereotypes (large: pairs)." in page.text
+    assert "strong: yes, on this data: it prefers the stereotypes (large: pairs)." in page.text
     (row,) = page.one("tbody").all("tr")
     assert "● prefers the stereotypes, large" in row.text
     assert row.one("svg").all("circle")

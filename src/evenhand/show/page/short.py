@@ -63,7 +63,7 @@ def lead(lines: Sequence[tuple[Measured, Line]]) -> str:
             each = (": ".join(filter(None, (size, ", ".join(names)))) for size, names in sizes.items())
             claims.append(f"it {claim} ({'; '.join(each)})")
         least = all((v := line.verdicts[-1]).size == "negligible" and not v.bounds for _, line in shown)
-        told = f"{'yes, but hardly' if least else 'yes'}, on these sentences: {'; '.join(claims)}."
+        told = f"{'yes, but hardly' if least else 'yes'}, on this data: {'; '.join(claims)}."
         rest["leans"] = tones.count("leans") - len(shown)
     elif any(line.verdicts[-1].tone == "leans" for _, line in lines):
         told = f"not shown: {_by_chance(lines)}"
