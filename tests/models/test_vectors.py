@@ -81,6 +81,8 @@ def test_texts_are_keys_too_and_zeros_are_no_vector(tmp_path: Path) -> None:
     path = npz(tmp_path / "encodings.npz")
     assert vector(path, "This is a nurse.") == (4.0, 5.0, 6.0)
     assert note(path, "zero") == "a vector of zeros"
+    model: Any = evenhand.load(str(path))
+    assert model.count_tokens([("This is a nurse.", Span(5, 7)), ("That is a nurse.", Span(5, 7))]) == [1, 0]
 
 
 def test_a_word_of_glove_may_have_spaces(tmp_path: Path) -> None:
@@ -124,7 +126,9 @@ def cut_short(path: Path) -> None:
         ("a.txt", b"", "does not begin with a word and its numbers"),
         ("a.txt", b"She is a nurse.\n", "does not begin with a word and its numbers"),
         ("a.txt", b"2 0\nnurse\ndoctor\n", "line 2: a word and 0 numbers are wanted"),
-        ("a.npz", b"no zip", "cannot be read: .*needs two arrays, `words` and `vectors`"),
+        ("a.npz", b"no zip", "cannot be read: .*needs two arrays, 'words' and 'vectors'"),
+        ("a.npz", b"PK\x03\x04 that was cut", "cannot be read: .*needs two arrays"),
+        ("a.npz", b"", "cannot be read: .*needs two arrays"),
         ("a.safetensors", b"none", "cannot be read: .*needs one tensor, and a.words.txt beside it"),
     ],
 )

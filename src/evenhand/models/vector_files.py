@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,10 +109,10 @@ def _are_numbers(parts: list[bytes]) -> bool:
 def read_npz(path: Path) -> VectorFile:
     """numpy's arrays `words` and `vectors`; words may be whole texts."""
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             words, vectors = arrays["words"], arrays["vectors"]
-    except (OSError, ValueError, KeyError) as error:
-        raise BadInput(f"'{path}' cannot be read: {error}. It needs two arrays, `words` and `vectors`.") from error
+    except (OSError, EOFError, ValueError, KeyError, BadZipFile) as error:
+        raise BadInput(f"'{path}' cannot be read: {error}. It needs two arrays, 'words' and 'vectors'.") from error
     return _of_array(path, words.tolist() if words.ndim == 1 else [], vectors)
 
 

@@ -41,7 +41,8 @@ class Vectors:
         return [self._look_up(question) for question in questions]
 
     def count_tokens(self, places: Sequence[Place]) -> list[int]:
-        return [int(self._row(span.of(text)) is not None) for text, span in places]
+        """1 for a word that has a vector, or whose text has one; else 0."""
+        return [int(any(self._row(key) is not None for key in (span.of(text), text))) for text, span in places]
 
     def _look_up(self, question: Question) -> Answer:
         if not isinstance(question, Embed):
