@@ -17,6 +17,7 @@ from evenhand.errors import BadInput
 
 log = logging.getLogger(__name__)
 PARTS = "barza2023: also reminders, learning-curve, mt-gender, corpora. anantaprayoon2024: also correlations."
+PAPERS = "anantaprayoon2024, bartl2020, barza2023, bolukbasi2016, caliskan2017, liang2020, nadeem2021 or pikuliak2024."
 LINES = "Each line of a text file is a document. Default: each file of a folder, or each paragraph of one file."
 
 
@@ -156,12 +157,14 @@ class Reproduced(TypedDict, total=False):
     german_model: Annotated[str | None, Says("A German model, for Table 5 of bartl2020.")]
     scores: Annotated[Path | None, Says("bartl2020: associations from elsewhere, with columns Sentence and Pre_Assoc.")]
     mode: Annotated[str | None, Says("bartl2020: paper (default), or released, as the authors' code.", "--as")]
+    vectors: Annotated[Path | None, Says("bolukbasi2016, caliskan2017: a file of word vectors.")]
+    embedding: Annotated[str | None, Says("caliskan2017: compare with word2vec (default) or glove.")]
     out: Annotated[Path, Says("The folder for runs and fine-tuned models.", default="runs/reproduce")]
 
 
 def reproduce(
     context: typer.Context,
-    paper: Annotated[str, Argument("anantaprayoon2024, bartl2020, barza2023, nadeem2021 or pikuliak2024.")],
+    paper: Annotated[str, Argument(PAPERS)],
     model: Annotated[Names, Says("The model to measure; some tables take several.")] = None,
     corpus: Annotated[Names, Says("Texts to train on; the part corpora takes two.")] = None,
     size: Annotated[list[int] | None, Says("Sentences to train on; learning-curve takes several.")] = None,

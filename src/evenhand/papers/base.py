@@ -54,13 +54,12 @@ def file_name(model: str) -> str:
     return models.find(model).name.replace("/", "--")
 
 
-def folder(name: str, source: str) -> Path:
-    """The folder of a paper's published predictions, under EVENHAND_DATA."""
-    found = Path(os.environ.get("EVENHAND_DATA", "")) / "published" / name
+def folder(name: str, source: str, what: str = "predictions") -> Path:
+    """The folder of what a paper published, under EVENHAND_DATA."""
+    found = Path(os.environ.get("EVENHAND_DATA", "")) / name
     if not found.is_dir():
         raise DataNotFound(
-            f"The published predictions are not on this machine. Put them under EVENHAND_DATA/published/{name}/: they "
-            f"are in {source}."
+            f"The published {what} are not on this machine. Put them under EVENHAND_DATA/{name}/: they are in {source}."
         )
     return found
 
@@ -69,7 +68,7 @@ def read(path: Path, parse: Callable[[str], Parsed]) -> Parsed:
     """What `parse` makes of a published file."""
     try:
         return parse(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError, TypeError, RecursionError) as error:
         raise BadInput(f"'{path}' cannot be read: {error}. Take the authors' own.") from error
 
 

@@ -22,7 +22,7 @@ def reproduce(*, models: list[str] | None = None, out: str | Path = "runs/reprod
 
     Each model is left as a run, with intervals over terms. What the paper lacks: which orderings by ICAT are shown.
     """
-    source = folder("stereoset", "the authors' repository, moinnadeem/StereoSet")
+    source = folder("published/stereoset", "the authors' repository, moinnadeem/StereoSet")
     published = read(source / "scores.json", json.loads)
     check_known("model with published predictions", models or (), published)
     runs = {name: _imported(name, source, Path(out) / "nadeem2021") for name in models or published}

@@ -47,7 +47,7 @@ def reproduce(*, models: list[str] | None = None, out: str | Path = "runs/reprod
     neighbours in the order by g_s are shown to differ, of all models. Nothing is written to `out`: `evenhand import`
     makes runs.
     """
-    source = folder("gest", "the authors' repository, kinit-sk/gest, data/predictions")
+    source = folder("published/gest", "the authors' repository, kinit-sk/gest, data/predictions")
     rows = [row for _, row in datasets.rows(DATA / "pikuliak2024.tsv", ())]
     check_known("model with published predictions", models or (), {row["model"] for row in rows})
     data = {kind: datasets.load(f"gest{suffix}", version="1.0", template=SHARED) for kind, suffix in KINDS.items()}

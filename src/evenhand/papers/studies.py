@@ -5,13 +5,16 @@ from collections.abc import Callable
 from typing import Any
 
 from evenhand.errors import BadInput, check_known
-from evenhand.papers import anantaprayoon2024, bartl2020, barza2023, nadeem2021, pikuliak2024
+from evenhand.papers import anantaprayoon2024, bartl2020, barza2023, nadeem2021, pikuliak2024, word_vectors
 from evenhand.papers.base import Reproduction
 
 PAPERS: dict[str, dict[str, Callable[..., Reproduction]]] = {
     "anantaprayoon2024": anantaprayoon2024.PARTS,
     "bartl2020": {"tables": bartl2020.reproduce},
     "barza2023": barza2023.PARTS,
+    "bolukbasi2016": {"tables": word_vectors.bolukbasi2016},
+    "caliskan2017": {"tables": word_vectors.caliskan2017},
+    "liang2020": {"tables": word_vectors.liang2020},
     "nadeem2021": {"tables": nadeem2021.reproduce},
     "pikuliak2024": {"tables": pikuliak2024.reproduce},
 }
