@@ -111,6 +111,18 @@ def test_missing_words_are_said_and_too_few_have_no_value(tmp_path: Path) -> Non
     assert found.note == "fewer than 4 words in set X"
 
 
+def test_two_runs_with_too_few_words_in_common_are_not_compared(tmp_path: Path) -> None:
+    jobs = [item.id.partition("/")[2] for item in datasets.load("weat-professions-en").items]
+    one, other = (
+        evenhand.audit(vectors(tmp_path, name, 2.0, tuple(without)), dataset="weat-professions-en", out=tmp_path)
+        for name, without in (("one", jobs[:5]), ("other", jobs[5:10]))  # which leaves two of the twelve of X
+    )
+    change = next(of for of in evenhand.compare(one, other).rows if (of.name, of.estimand) == ("weat", "stereotype"))
+    assert row(one, "weat-professions-en").known
+    assert math.isnan(change.change)
+    assert math.isnan(change.p)
+
+
 def test_a_causal_model_is_read_at_its_last_token_and_says_so(tmp_path: Path) -> None:
     folder = tiny.save_causal("gpt2", tmp_path / "gpt2")
     run = evenhand.audit(str(folder), dataset="seat-professions-en", measure="seat", out=tmp_path / "runs")

@@ -120,17 +120,36 @@ def test_stereotype_is_the_effect_size_and_the_default_is_not_judged() -> None:
     assert result.estimates[0].needed == 0
 
 
-def test_several_tests_are_a_mean_with_a_value_each() -> None:
-    vectors = made(WORDS, seed=4)
-    halves = [
+def two_tests(**sets: tuple[Sequence[str], Sequence[str]]) -> list[Target]:
+    return [
         Target(f"{test}/{t.id}", t.place, t.attributes, {**t.groups, "test": test})
-        for test, of in (("one", targets(X, Y)), ("two", targets(Y, X)))
-        for t in of
+        for test, (x, y) in sets.items()
+        for t in targets(x, y)
     ]
+
+
+def test_several_tests_are_a_mean_with_a_value_each() -> None:
+    vectors, halves = made(WORDS, seed=4), two_tests(one=(X, Y), two=(Y, X))
     whole, one, two = evenhand.measure(table(vectors), halves, load("weat"), by=("test",)).estimates
     assert one.value == pytest.approx(-two.value)
     assert whole.value == pytest.approx(0.0, abs=1e-12)
     assert whole.p > 0.9
+
+
+def test_there_is_no_mean_of_tests_where_one_of_them_has_no_words() -> None:
+    halves = two_tests(one=(X, Y), two=([f"{word}'" for word in X], [f"{word}'" for word in Y]))
+    whole, one, two = evenhand.measure(table(made(WORDS)), halves, load("weat"), by=("test",)).estimates
+    assert whole.note == "fewer than 4 words in set X of two, Y of two"
+    assert [math.isnan(value.value) for value in (whole, one, two)] == [True, False, True]
+
+
+def test_the_stereotype_of_a_test_has_the_interval_of_its_effect_size() -> None:
+    kinds = evenhand.Kinds("side", female=("Y",), male=("X",))
+    halves = two_tests(one=(X, Y), two=(Y, X))
+    result = evenhand.measure(table(made(WORDS)), halves, load("weat"), by=("test",), cluster="word", kinds=kinds)
+    effects = {tuple(of.groups.values()): (of.value, of.low, of.high) for of in result.estimates}
+    stereotypes = [of for of in result.rows if of.estimand == "stereotype"]
+    assert {tuple(of.groups.values()): (of.value, of.low, of.high) for of in stereotypes} == effects
 
 
 def test_seat_asks_for_sentences_and_c_seat_for_words_in_them() -> None:

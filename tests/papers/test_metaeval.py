@@ -74,7 +74,9 @@ def turned(base: str, tmp_path_factory: pytest.TempPathFactory) -> DoseResponse:
 
 
 def test_masked_models_are_measured_at_every_rate_by_every_reading(turned: DoseResponse) -> None:
-    assert turned.points.groupby("measure")["rate"].apply(list).to_dict() == dict.fromkeys([*READINGS, *EFFECT_SIZES], RATES)
+    assert turned.points.groupby("measure")["rate"].apply(list).to_dict() == dict.fromkeys(
+        [*READINGS, *EFFECT_SIZES], RATES
+    )
     without = turned.points[turned.points["value"].isna()]["measure"]
     assert set(without) <= {"association"}  # a sample of sixty has no partners: no number, and no error
     assert {name.split(",")[0] for name in READINGS} <= set(MEASURES)

@@ -108,10 +108,8 @@ class Followed:
 
 def followed(run: RunRecord, task: TaskRecord, estimand: str = "") -> Followed | None:
     """What the meta-evaluation of this number gave; None where it was another one that was tested, or none."""
-    untested = (
-        run.causal or run.audit_of(task).kind == "vectors"
-    )  # the models that were trained are networks, not files
-    return None if untested else _all().get((*task.name, estimand))
+    tested = not run.causal and run.audits[-1].kind != "vectors"  # what was trained were networks
+    return _all().get((*task.name, estimand)) if tested else None
 
 
 @cache

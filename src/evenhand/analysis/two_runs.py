@@ -177,10 +177,12 @@ class Summaries(Values):
 
     def ends(self) -> tuple[float, float]:
         before, after = self._scores()
-        return self.summary(before), self.summary(after)
+        return (math.nan, math.nan) if self.summary.lacks(before) else (self.summary(before), self.summary(after))
 
     def change(self, rng: np.random.Generator) -> IntervalAndTest:
         """A bootstrap over clusters, and a test that swaps whole clusters between the runs."""
+        if any(map(math.isnan, self.ends())):
+            return IntervalAndTest(math.nan, math.nan, math.nan)
         paired = self._paired()
         return IntervalAndTest(*paired.difference.interval(rng), paired.swap_test(rng))
 

@@ -27,7 +27,7 @@ from evenhand.core.foreign import foreign
 from evenhand.core.items import Groups
 from evenhand.core.measure import Traits, summary_of
 from evenhand.core.scores import Score, Value, generator
-from evenhand.core.summary import Judged, Summary, group_values
+from evenhand.core.summary import How, Judged, Summary, value_of
 from evenhand.stats.intervals import Floats
 from evenhand.stats.mean_intervals import FEWEST_SAMPLED, mean_estimate, mean_interval
 from evenhand.stats.verdict import adjust
@@ -115,10 +115,9 @@ class SummaryRow:
 
     def estimate(self, neutral: float, seed: int) -> Value:
         """Its value, with interval and, if it is judged, test."""
-        of_all = replace(self.design, by=(), within="")
-        tested: Judged = "all" if self.judged else "none"
-        (value,) = group_values(scores_in(self.items), self.summary, of_all, neutral=neutral, judged=tested, seed=seed)
-        return replace(value, groups=self.groups, estimand=self.estimand)
+        at = neutral if self.judged else math.nan
+        how = How(self.summary, self.design, (-math.inf, math.inf), at, seed)
+        return replace(value_of(self.groups, scores_in(self.items), how), estimand=self.estimand)
 
 
 def scores_in(table: pd.DataFrame) -> list[Score]:

@@ -81,7 +81,10 @@ class Summary(ABC):
         return self
 
     def lacks(self, scores: Sequence[Score]) -> str:
-        """Which scores there would have to be for a value, in words; empty where they are there."""
+        """Which scores there would have to be for a value, in words; empty where they are there.
+
+        `scores` has one for each item, NaN for those without a score.
+        """
         return ""
 
     @property
@@ -218,7 +221,7 @@ class OfTotals(Summary):
 
 def lacking_sets(scores: Sequence[Score], by: str, sets: Sequence[str]) -> str:
     """The sets of group `by` that have no scores, in words; empty where all have some."""
-    there = {label_of(score, by) for score in scores}
+    there = {label_of(score, by) for score in scores if not math.isnan(score.value)}
     missing = [name for name in sets if name not in there]
     return f"no scored items of {by} {', '.join(missing)}" if missing else ""
 
@@ -245,15 +248,15 @@ def group_values(
     """
     at = neutral if bounds[0] < neutral < bounds[1] and judged != "none" else math.nan
     summary = summarise if isinstance(summarise, Summary) else Called(summarise)
-    how = _How(summary, design, bounds, at, seed)
+    how = How(summary, design, bounds, at, seed)
     by, within, crossed = tuple(design.by), design.within, design.crossed
-    families: list[list[Value]] = [[_value({}, scores, how)]]
+    families: list[list[Value]] = [[value_of({}, scores, how)]]
     for level in [*([by] if by else []), *([(*by, within)] if within else [])]:
         part_how = replace(how, summary=how.summary.inside(level))
         if level != by:
             families.append([])
         for labels, part in _parts(scores, level).items():
-            families[-1].append(_value(dict(zip(level, labels, strict=True)), part, part_how))
+            families[-1].append(value_of(dict(zip(level, labels, strict=True)), part, part_how))
     for number, family in enumerate(families):
         one_way = not crossed or (number > 0 and within == crossed)  # a single profession has templates alone
         if math.isnan(at) or (judged == "within" and number == 0):
@@ -263,7 +266,9 @@ def group_values(
 
 
 @dataclass(frozen=True, slots=True)
-class _How:
+class How:
+    """How scores become a value: its `neutral` is NaN where it is not tested."""
+
     summary: Summary
     design: Design
     bounds: tuple[float, float]
@@ -271,13 +276,14 @@ class _How:
     seed: int
 
 
-def _value(groups: Groups, scores: Sequence[Score], how: _How) -> Value:
+def value_of(groups: Groups, scores: Sequence[Score], how: How) -> Value:
+    """The value of scores that share these groups, with its interval and p; the groups also seed its generator."""
     scored = [s for s in scores if not math.isnan(s.value)]
     if not scored:
         return Value(math.nan, unscored=len(scores), groups=groups)
     summary, design, (least, most) = how.summary, how.design, how.bounds
     counts = (len(scored), len(scores) - len(scored))
-    if why := summary.lacks(scored):
+    if why := summary.lacks(scores):
         return Value(math.nan, math.nan, math.nan, *counts, why, groups=groups)
     clusters = [label_of(s, design.cluster) if design.cluster else s.id for s in scored]
     crossed = [[label_of(s, design.crossed) for s in scored]] if design.crossed else []

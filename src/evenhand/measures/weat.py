@@ -54,7 +54,8 @@ class EffectSize(OfTotals):
     def lacks(self, scores: Sequence[Score]) -> str:
         words: dict[tuple[str, str], set[str]] = {(test, side): set() for test in map(_test, scores) for side in SIDES}
         for score in scores:
-            words[_test(score), label_of(score, "side")].add(score.groups.get("word", score.id))
+            if not math.isnan(score.value):
+                words[_test(score), label_of(score, "side")].add(score.groups.get("word", score.id))
         few = [f"{side}{f' of {test}' if test else ''}" for (test, side), some in words.items() if len(some) < FEWEST]
         return f"fewer than {FEWEST} words in set {', '.join(few)}" if few else ""
 
