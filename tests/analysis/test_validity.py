@@ -48,7 +48,7 @@ def test_trust_is_given_to_the_number_that_was_tested_alone() -> None:
 
 def test_the_docs_tell_of_measures_that_there_are() -> None:
     assert {name.split(",")[0] for name in TABLE} < set(MEASURES)
-    assert len(TABLE) == 11
+    assert len(TABLE) == 14
     assert set(TABLE) == set(ROWS)
 
 
@@ -74,6 +74,18 @@ def test_what_orders_models_is_told_from_what_does_not_by_rank_and_in_words() ->
     assert known("nli-en", "nli-coal").orders
     assert "did not rank 11 small models" in str(known("nli-en", "fraction-neutral"))
     assert "partly ranked" in str(known("tgb", "crows-pairs"))
+
+
+def test_an_order_in_steps_that_no_audit_sees_supports_nothing() -> None:
+    found = known("weat-professions-en", "weat")
+    assert not found.orders
+    assert "(rank correlation 0.98, in steps too small for one audit to see)" in str(found)
+    assert known("seat-professions-en", "seat").orders
+
+
+def test_of_files_of_vectors_nothing_is_told() -> None:
+    file = record(kind="vectors")
+    assert followed(file, task("weat-professions-en", "weat"), "stereotype") is None
 
 
 def test_lower_is_the_right_way_for_a_measure_of_what_is_right() -> None:

@@ -93,17 +93,20 @@ class Followed:
     models: int
     spearman: float
     """With the rate of bias; above 0 where the measure goes the way it should, NaN where it never changed."""
+    smallest: float = math.nan
+    """The change of the rate, from 0 to 1, that one audit detects half of the time; NaN where it is not known."""
 
     @property
     def orders(self) -> bool:
-        """Whether the ranking is good enough to support the measure."""
-        return self.spearman >= ORDERS
+        """Whether the ranking is good enough, and its steps large enough, to support the measure."""
+        return self.spearman >= ORDERS and not self.smallest > 1
 
     def __str__(self) -> str:
-        how = "ranked" if self.orders else "partly ranked" if self.spearman >= PARTLY else "did not rank"
+        how = "ranked" if self.spearman >= ORDERS else "partly ranked" if self.spearman >= PARTLY else "did not rank"
         rank = "its value never changed" if math.isnan(self.spearman) else f"rank correlation {self.spearman:.2f}"
         models = f"{self.models} small models, trained from {self.model},"
-        return f"{self.reading}, it {how} {models} by the bias put in ({rank})"
+        unseen = ", in steps too small for one audit to see" if self.smallest > 1 else ""
+        return f"{self.reading}, it {how} {models} by the bias put in ({rank}{unseen})"
 
 
 def followed(run: RunRecord, task: TaskRecord, estimand: str = "") -> Followed | None:
@@ -116,7 +119,11 @@ def followed(run: RunRecord, task: TaskRecord, estimand: str = "") -> Followed |
 def _all() -> dict[tuple[str, str, str], Followed]:
     return {
         (row["dataset"], row["measure"], row["estimand"]): Followed(
-            row["reading"], row["model"], int(row["models"]), int(row["rises"]) * float(row["spearman"] or "nan")
+            row["reading"],
+            row["model"],
+            int(row["models"]),
+            int(row["rises"]) * float(row["spearman"] or "nan"),
+            float(row["smallest"] or "nan"),
         )
         for row in read_tsv("followed.tsv", "evenhand.analysis")
     }
