@@ -68,9 +68,9 @@ def test_additional_details_are_text_whatever_they_were(made: Made) -> None:
 
 BETTER = {
     "lower": {"fraction-contradiction", "fraction-entailment", "fraction-neutral"}
-    | {"likelihood-difference", "nli-coal", "nli-coal-weighted"},
+    | {"direct-bias", "likelihood-difference", "nli-coal", "nli-coal-weighted"},
     "higher": {"choice-accuracy", "choice-coverage", "gender-agreement", "icat", "net-neutral", "stereoset-lm"},
-    "level": {"singular-they"},
+    "level": {"gender-direction", "singular-they"},
 }
 
 

@@ -43,6 +43,7 @@ class DirectBias(OfVectors):
 
     name: ClassVar[str] = "direct-bias"
     reading: ClassVar[str] = "mean |cosine| with the gender direction, from 0 to 1; compared, not judged"
+    unit: ClassVar[str] = "cosine"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     on_request: ClassVar[bool] = True
     summarise: ClassVar[Summary] = mean_size
@@ -81,6 +82,7 @@ class GenderDirection(DirectBias):
     name: ClassVar[str] = "gender-direction"
     neutral: ClassVar[float] = float("nan")
     reading: ClassVar[str] = "share of the variance of men's and women's words in one direction, from 0 to 1"
+    unit: ClassVar[str] = "proportion"
     better: ClassVar[Better] = "none"
     summarise: ClassVar[Summary] = OneNumber()
 

@@ -26,6 +26,7 @@ class Ripa(OfVectors):
 
     name: ClassVar[str] = "ripa"
     reading: ClassVar[str] = "mean projection onto (man's word - woman's word); above 0 nearer to men's, neutral at 0"
+    unit: ClassVar[str] = "units of length"
     favours: ClassVar[Favours] = "men"
     on_request: ClassVar[bool] = True
     rank: ClassVar[int] = 1
