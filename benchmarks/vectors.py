@@ -61,7 +61,7 @@ def ours(part: Vectors) -> list[float]:
     unit = {name: vectors / np.linalg.norm(vectors, axis=1, keepdims=True) for name, vectors in part.items()}
     scores = np.concatenate([unit["X"], unit["Y"]]) @ (unit["A"].mean(axis=0) - unit["B"].mean(axis=0))
     totals = np.stack([np.ones(len(scores)), scores, scores**2], axis=1)
-    test = TwoSets(totals, [n < len(part["X"]) for n in range(len(scores))])
+    test = TwoSets(totals, [n < len(part["X"]) for n in range(len(scores))], [str(n) for n in range(len(scores))])
     partition_test([test], np.random.default_rng(0), one_sided=True, draws=DRAWS)
     return [float(effect_sizes(*(side.sum(axis=0) for side in test.sides)))]
 

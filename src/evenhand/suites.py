@@ -151,6 +151,8 @@ def _checked(
     known = {name for dataset, _ in pairs if isinstance(dataset, str) for name in datasets.options_of(dataset)}
     known |= {name for _, measure in pairs if isinstance(measure, str) for name in measures.options_of(measure)}
     check_known("option", options, known)
+    if kind == "vectors" and (vain := [name for name in ("layer", "pooling") if name in options]):
+        raise BadInput(f"A file of vectors has neither layers nor tokens: leave out {' and '.join(vain)}.")
     return DEFAULTS.get(kind, {}) | dict(options)
 
 

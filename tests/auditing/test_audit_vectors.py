@@ -144,6 +144,10 @@ def test_models_and_suites_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         evenhand.audit("mini-en-nli", suite="vectors", out=tmp_path)
     with pytest.raises(UnfitModel, match="holds static vectors, which give no probabilities"):
         evenhand.audit(vectors(tmp_path, "v", 0.0), suite="emotions", out=tmp_path)
+    with pytest.raises(BadInput, match="neither layers nor tokens: leave out layer"):
+        evenhand.audit(vectors(tmp_path, "v", 0.0), suite="vectors", options={"layer": 3}, out=tmp_path)
+    with pytest.raises(UnfitModel, match="'v' is a file of vectors"):
+        evenhand.debias(str(vectors(tmp_path, "v", 0.0)), out=tmp_path / "debiased")
 
 
 def test_the_doctor_looks_at_the_words_of_vectors(tmp_path: Path) -> None:

@@ -120,6 +120,12 @@ def test_stereotype_is_the_effect_size_and_the_default_is_not_judged() -> None:
     assert result.estimates[0].needed == 0
 
 
+def test_kinds_that_turn_the_sets_round_are_refused() -> None:
+    kinds = evenhand.Kinds("side", female=("X",), male=("Y",))
+    with pytest.raises(BadInput, match="X is the set that goes with the first attributes"):
+        evenhand.measure(table(made(WORDS)), targets(X, Y), load("weat"), cluster="word", kinds=kinds)
+
+
 def two_tests(**sets: tuple[Sequence[str], Sequence[str]]) -> list[Target]:
     return [
         Target(f"{test}/{t.id}", t.place, t.attributes, {**t.groups, "test": test})

@@ -120,12 +120,19 @@ def cut_short(path: Path) -> None:
         ("a.bin", b"PK\x03\x04 and so on", "does not begin with the two numbers of a word2vec .bin file"),
         ("a.bin", b"3 3\nnurse " + struct.pack("<3f", 1, 2, 3), "breaks off at word 2; its header promises 3 words"),
         ("a.bin", b"1 3\nnurse " + struct.pack("<9f", *range(9)), "goes on after the 1 words of 3 dimensions"),
+        ("a.bin", b"2 2\nice cream " + struct.pack("<4f", 1, 2, 3, 4), "breaks off at word 2"),
+        ("a.bin", b"0 3\n", "has no words"),
+        ("a.txt", b"nurse 1 2 3\ndoctor\n", "line 2: a word and 3 numbers, separated by spaces"),
         ("a.txt", b"2 3\nnurse 1 2 3\n", "has 1 words, but its first line promises 2"),
-        ("a.txt", b"nurse 1 2 3\ndoctor 1 2\n", "line 2: a word and 3 numbers are wanted"),
-        ("a.vec", b"2 3\nnurse 1 2 3\ndoctor 1 2 3 4\n", "line 3: a word and 3 numbers are wanted"),
+        ("a.txt", b"nurse 1 2 3\ndoctor 1 2\n", "line 2: a word and 3 numbers, separated by spaces, are wanted"),
+        (
+            "a.vec",
+            b"2 3\nnurse 1 2 3\ndoctor 1 2 3 4\n",
+            "line 3: a word and 3 numbers, separated by spaces, are wanted",
+        ),
         ("a.txt", b"", "does not begin with a word and its numbers"),
         ("a.txt", b"She is a nurse.\n", "does not begin with a word and its numbers"),
-        ("a.txt", b"2 0\nnurse\ndoctor\n", "line 2: a word and 0 numbers are wanted"),
+        ("a.txt", b"2 0\nnurse\ndoctor\n", "line 2: a word and 0 numbers, separated by spaces, are wanted"),
         ("a.npz", b"no zip", "cannot be read: .*needs two arrays, 'words' and 'vectors'"),
         ("a.npz", b"PK\x03\x04 that was cut", "cannot be read: .*needs two arrays"),
         ("a.npz", b"", "cannot be read: .*needs two arrays"),
@@ -144,10 +151,28 @@ def test_a_binary_file_that_was_cut_short_is_an_error(tmp_path: Path) -> None:
         evenhand.load(str(tmp_path / "v.bin"))
 
 
+def test_bytes_are_words_and_a_byte_order_mark_is_none(tmp_path: Path) -> None:
+    assert vector(npz(tmp_path / "v.npz", np.array([word.encode() for word in WORDS])), "nurse") == tuple(VECTORS[0])
+    (tmp_path / "v.txt").write_text("\ufeffnurse 1 2 3\n", encoding="utf-8")
+    assert vector(tmp_path / "v.txt", "nurse") == (1.0, 2.0, 3.0)
+
+
+def test_other_words_beside_a_tensor_are_another_model(tmp_path: Path) -> None:
+    path = safetensors(tmp_path / "v.safetensors")
+    before, words = evenhand.load(str(path)).fingerprint, tmp_path / "v.words.txt"
+    words.write_text("\n".join(reversed(words.read_text("utf-8").splitlines())), encoding="utf-8")
+    assert evenhand.load(str(path)).fingerprint != before
+
+
+def test_a_file_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
+    with pytest.raises(ModelNotFound, match=r"There is no file '.*none\.bin'"):
+        evenhand.load(str(tmp_path / "none.bin"))
+
+
 def test_a_number_that_is_none_is_an_error_when_it_is_asked_for(tmp_path: Path) -> None:
     (tmp_path / "v.txt").write_text("nurse 1 2 3\ndoctor 1 x 3\n", encoding="utf-8")
     assert vector(tmp_path / "v.txt", "nurse") == (1.0, 2.0, 3.0)
-    with pytest.raises(BadInput, match="a word and 3 numbers are wanted. Got b'doctor 1 x 3'"):
+    with pytest.raises(BadInput, match="a word and 3 numbers, separated by spaces, are wanted. Got b'doctor 1 x 3'"):
         vector(tmp_path / "v.txt", "doctor")
 
 

@@ -77,6 +77,8 @@ def test_masked_models_are_measured_at_every_rate_by_every_reading(turned: DoseR
     assert turned.points.groupby("measure")["rate"].apply(list).to_dict() == dict.fromkeys(
         [*READINGS, *EFFECT_SIZES], RATES
     )
+    weat = turned.points[turned.points["measure"] == "weat"]
+    assert weat["value"].abs().max() > 0.1  # an effect size; the mean association of such a model is near 0
     without = turned.points[turned.points["value"].isna()]["measure"]
     assert set(without) <= {"association"}  # a sample of sixty has no partners: no number, and no error
     assert {name.split(",")[0] for name in READINGS} <= set(MEASURES)

@@ -10,10 +10,11 @@ from evenhand.stats.intervals import Floats
 from evenhand.stats.partitions import SAMPLED, TwoSets, effect_sizes, mean_effect_interval, partition_test
 
 
-def two_sets(x: Floats, y: Floats) -> TwoSets:
-    """Every score is a unit of its own."""
+def two_sets(x: Floats, y: Floats, test: str = "") -> TwoSets:
+    """Every score is a unit of its own; tests of the same name have the same units."""
     scores = np.concatenate([x, y])
-    return TwoSets(np.stack([np.ones(len(scores)), scores, scores**2], axis=1), [True] * len(x) + [False] * len(y))
+    totals, first = np.stack([np.ones(len(scores)), scores, scores**2], axis=1), [True] * len(x) + [False] * len(y)
+    return TwoSets(totals, first, [f"{test}{n}" for n in range(len(scores))])
 
 
 def effect_size(x: Floats, y: Floats) -> float:
@@ -53,7 +54,7 @@ def test_all_partitions_are_counted_and_ties_count(sizes: tuple[int, int], one_s
 def test_a_test_of_many_units_draws_partitions_and_is_near_the_exact_one() -> None:
     x, y = rng(1).normal(size=10) + 0.6, rng(2).normal(size=10)
     exact = partition_test([two_sets(x, y)], rng())  # 184,756 partitions
-    twice = [two_sets(x, y), two_sets(x, y)]
+    twice = [two_sets(x, y), two_sets(x, y, "other")]
     assert twice[0].partitions == math.comb(20, 10)
     x, y = np.append(x, x.mean()), np.append(y, y.mean())  # 705,432: drawn
     drawn = partition_test([two_sets(x, y)], rng())
@@ -68,7 +69,7 @@ def test_units_with_several_scores_are_moved_whole() -> None:
     words = rng(3).normal(size=8)
     words[:4] += 3
     totals = np.stack([np.full(8, 10.0), 10 * words, 10 * words**2], axis=1)
-    assert partition_test([TwoSets(totals, [True] * 4 + [False] * 4)], rng()) == 2 / 70
+    assert partition_test([TwoSets(totals, [True] * 4 + [False] * 4, list("abcdefgh"))], rng()) == 2 / 70
 
 
 @pytest.mark.parametrize(("n", "effect"), [(8, 0.0), (8, 2.0), (16, 0.8)])
@@ -95,9 +96,41 @@ def test_a_test_without_effect_is_seldom_significant() -> None:
     assert np.mean(np.array(ps) < 0.05) <= 0.08
 
 
+def test_tests_of_the_same_words_show_no_more_than_one_of_them() -> None:
+    x, y = rng(7).normal(size=9) + 0.8, rng(8).normal(size=9)
+    one, value = two_sets(x, y), effect_size(x, y)
+    assert partition_test([one, one], rng()) == pytest.approx(partition_test([one], rng()), abs=0.005)
+    alone, same, others = (
+        mean_effect_interval(tests, value, rng()) for tests in ([one], [one, one], [one, two_sets(x, y, "other")])
+    )
+    assert same == pytest.approx(alone, abs=0.05)
+    assert others[1] - others[0] < 0.85 * (alone[1] - alone[0])
+
+
+def test_intervals_of_tests_that_share_words_cover_as_often_as_they_say() -> None:
+    """Two tests of the same 8 words a set, by attributes of their own, without an effect."""
+    generator, covered, significant = rng(9), 0, 0
+    for _ in range(300):
+        words = generator.normal(size=(2, 8))
+        scores = [words + 0.5 * generator.normal(size=(2, 8)) for _ in range(2)]
+        tests, value = [two_sets(*of) for of in scores], float(np.mean([effect_size(*of) for of in scores]))
+        low, high = mean_effect_interval(tests, value, generator)
+        covered += low <= 0 <= high
+        significant += partition_test(tests, generator, draws=999) < 0.05
+    assert 0.915 <= covered / 300 <= 0.99
+    assert significant / 300 <= 0.08
+
+
+def test_no_p_is_0_however_little_scores_differ() -> None:
+    for seed in range(50):
+        x, y = 0.3 + 1e-5 * rng(seed).normal(size=(2, 4))
+        assert partition_test([two_sets(x, y)], rng()) > 0
+
+
 def test_every_partition_is_drawn_equally_often() -> None:
     test = two_sets(np.arange(3.0), np.arange(3.0, 6.0))
-    chosen = test._drawn(rng(6), 40_000)
+    chosen, fair = test.lowest(rng(6).integers(2**16, size=(40_000, 6), dtype=np.uint16))
+    chosen = chosen[fair]
     assert (chosen.sum(axis=1) == 3).all()
     _, counts = np.unique(chosen, axis=0, return_counts=True)
     assert len(counts) == 20

@@ -74,6 +74,10 @@ class Values(ABC):
         ends = {"before": self.before[which], "after": self.after[which]}
         return replace(self, **ends, clusters=clusters, crossed=crossed, sets=sets)
 
+    def lacking(self, scored: Any) -> str:
+        """Which scores there would have to be for a value; empty where those of this mask suffice."""
+        return ""
+
     @property
     def distance(self) -> float:
         """How far the value before is from where it should be."""
@@ -91,7 +95,7 @@ class Values(ABC):
         n, left_out = int(scored.sum()), int((~scored).sum())
         clusters = fewest(both.clusters, both.crossed, both.sets)
         none = Difference(n=n, left_out=left_out, clusters=clusters, neutral=self.neutral, goal=goal)
-        before, after = both.ends() if n else (math.nan, math.nan)
+        before, after = both.ends() if n and not self.lacking(scored) else (math.nan, math.nan)
         if math.isnan(after - before):
             return none
         exact = same and not (both.after - both.before).any()
@@ -177,12 +181,10 @@ class Summaries(Values):
 
     def ends(self) -> tuple[float, float]:
         before, after = self._scores()
-        return (math.nan, math.nan) if self.summary.lacks(before) else (self.summary(before), self.summary(after))
+        return self.summary(before), self.summary(after)
 
     def change(self, rng: np.random.Generator) -> IntervalAndTest:
         """A bootstrap over clusters, and a test that swaps whole clusters between the runs."""
-        if any(map(math.isnan, self.ends())):
-            return IntervalAndTest(math.nan, math.nan, math.nan)
         paired = self._paired()
         return IntervalAndTest(*paired.difference.interval(rng), paired.swap_test(rng))
 
@@ -195,6 +197,12 @@ class Summaries(Values):
 
     def part(self, which: Any) -> Self:
         return replace(super().part(which), groups=list(compress(self.groups, which)))
+
+    def lacking(self, scored: Any) -> str:
+        there = zip(scored, self.groups, strict=True)
+        return self.summary.lacks(
+            [Score(str(i), 0.0 if known else math.nan, of) for i, (known, of) in enumerate(there)]
+        )
 
     def _scores(self) -> list[list[Score]]:
         return [

@@ -26,6 +26,10 @@ CAUSAL = [
     "Not measured: log-probability-bias where the attribute precedes the blank, as in tbd; inference, unless words for "
     "its labels are given: `suite='nli'` with `labels='True,Neither,False'`",
 ]
+CAUSAL_WORDS = [
+    "A causal model: the vector of a word is the mean of those that its tokens have in the table of embeddings unless "
+    "an option says so. Its values are not comparable with a masked model's.",
+]
 CAUSAL_VECTORS = [
     "A causal model: a token has seen nothing but what stands before it, so the vector of a text, or of a word of "
     "several tokens, is that of its last one unless an option says so. Its values are not comparable with a masked "
@@ -171,6 +175,6 @@ def caveats(kind: str, measured: Sequence[Task]) -> list[str]:
     if kind != "causal":
         return []
     kinds = {type(task.dataset.items[0]) for task in measured}
-    told = {NliPair: CAUSAL_INFERENCE, Choice: CHOICES, Target: CAUSAL_VECTORS, TargetSentence: CAUSAL_VECTORS}
+    told = {NliPair: CAUSAL_INFERENCE, Choice: CHOICES, Target: CAUSAL_WORDS, TargetSentence: CAUSAL_VECTORS}
     lines = [line for kind in told if kind in kinds for line in told[kind]] + (CAUSAL if kinds - set(told) else [])
     return list(dict.fromkeys(lines))

@@ -51,10 +51,12 @@ class Fit:
             )
         odd = {word: n for word, n in self.targets.items() if n != 1}
         if self.targets and len(odd) / len(self.targets) > TOO_MANY:
-            shown = ", ".join(f"{word} ({n or 'unknown'})" for word, n in list(odd.items())[:4])
+            split = any(odd.values())
+            shown = ", ".join(f"{word} ({n or 'unknown'})" if split else word for word, n in list(odd.items())[:4])
             yield (
-                f"{len(odd)} of {len(self.targets)} target words of {self.dataset} are unknown to '{model}', or "
-                f"split into several tokens: {shown}. Is it a model of '{self.language}'? Its scores may mean little."
+                f"{len(odd)} of {len(self.targets)} {'target ' if split else ''}words of {self.dataset} are unknown to "
+                f"'{model}'{', or split into several tokens' if split else ''}: {shown}{'' if split else ', ...'}. Is "
+                f"it a model of '{self.language}'? Its scores may mean little."
             )
 
 

@@ -158,7 +158,7 @@ def rows(
     `scores` has columns id, score and one for each group; `after` the same of another run, whose d is `d_after`.
     """
     kinds, partners, favours = design.kinds, design.partners, Traits.of(how).favours
-    if kinds is not None and (estimands := summary_of(how).estimands):
+    if kinds is not None and (estimands := summary_of(how).estimands(kinds)):
         if after is not None:
             scores = scores.merge(after[["id", "score"]], on="id", suffixes=("", "_after"))
         by = list(design.by)
@@ -215,7 +215,7 @@ def estimates(
     families = [[value for main, value in found if main is first] for first in (True, False)]
     if design.partners is not None and design.partners.agreeing:
         return [value for family in families for value in family]
-    own = bool(summary_of(how).estimands)  # with a row that is not judged
+    own = design.kinds is not None and bool(summary_of(how).estimands(design.kinds))  # with a row that is not judged
     adjusted = [value for family in families for value in adjust(family, crossed=True)]
     return [replace(value, needed=0) if own and math.isnan(value.p) else value for value in adjusted]
 

@@ -247,7 +247,7 @@ class Embed(OfVector):
         check_spans(self, self.text, (self.span,) if self.span else ())
         if self.pooling not in POOLING:
             raise BadInput(f"pooling must be one of {', '.join(map(repr, POOLING))}. Got {self.pooling!r}.")
-        if self.layer != "input" and not str(self.layer).lstrip("-").isdigit():
+        if self.layer != "input" and (not isinstance(self.layer, int) or isinstance(self.layer, bool)):
             raise BadInput(f"layer must be a whole number, or 'input' for the embedding table. Got {self.layer!r}.")
 
     @property

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from evenhand.core.design import Design, Estimand
+from evenhand.core.design import Design, Estimand, Kinds
 from evenhand.core.items import Groups
 from evenhand.core.scores import Score, Value, generator
 from evenhand.errors import BadInput
@@ -87,8 +87,7 @@ class Summary(ABC):
         """
         return ""
 
-    @property
-    def estimands(self) -> Mapping[Estimand, "Summary"]:
+    def estimands(self, kinds: Kinds) -> Mapping[Estimand, "Summary"]:
         """What stereotype and default are a summary of, where they are no means of d; the first one is judged."""
         return {}
 

@@ -12,6 +12,7 @@ from evenhand.gate.policy import MAX_UNSCORED
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 from evenhand.runs.rows import Row
+from evenhand.runs.words import measure_words
 from evenhand.stats.estimate import Estimate
 
 OPENING = """\
@@ -74,6 +75,8 @@ def _rule(runs: Sequence[StoredRun], task: TaskRecord, row: Row) -> tuple[str, l
     measure, neutral = ", ".join(named), row.neutral
     if math.isnan(neutral):
         raise _NoRule(f"{measure} has no neutral value")
+    if row.verdict.why == "untested":
+        raise _NoRule(f"{measure} is not judged")
 
     def far(each: tuple[str, Estimate]) -> float:
         below, beyond = neutral - each[1].low, each[1].high - neutral
@@ -86,6 +89,8 @@ def _rule(runs: Sequence[StoredRun], task: TaskRecord, row: Row) -> tuple[str, l
     detectable = max(each.detectable for each in decidable[0].values())
     room = max(ends) - min(ends) if len(runs) > 1 else detectable if detectable > 0 else 0.0
     low, high = (None, None) if row.contrast or task.genders else task.bounds
+    if low is None and high is None and not row.contrast:  # an effect size cannot go far beyond its scale
+        low, high = measure_words(task).get("scale", (None, None))
     if task.better == "higher":
         key, bound = "low", -above(max(ends) - neutral + room)
         if bound <= neutral:

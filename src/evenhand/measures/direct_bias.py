@@ -52,9 +52,9 @@ class DirectBias(OfVectors):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        with suppress(ValueError):
+        with suppress(ValueError, TypeError):
             object.__setattr__(self, "c", float(self.c))
-        if not isinstance(self.c, float) or not self.c > 0:
+        if not isinstance(self.c, float) or not 0 < self.c < math.inf:
             raise BadInput(f"c must be above 0: the power that cosines are raised to. Got {self.c!r}.")
 
     def ask(self, item: Target) -> tuple[Embed, ...]:

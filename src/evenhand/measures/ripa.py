@@ -54,10 +54,10 @@ def pairs_of(item: Target, measure: str, name: str = "") -> list[tuple[Place, Pl
     if not item.paired:
         wanted = "attributes that are pairs of a man's and a woman's word"
         raise BadInput(f"'{measure}' needs {wanted}. Those of '{item.id}' are not: use `weat`.")
-    pairs = {"-".join(span.of(text) for text, span in pair): pair for pair in zip(*item.attributes, strict=True)}
-    if name and name not in pairs:
-        raise BadInput(f"There is no pair '{name}' among the attributes. Pairs: {', '.join(pairs)}.")
-    return [pairs[name]] if name else list(pairs.values())
+    pairs = [("-".join(span.of(text) for text, span in pair), pair) for pair in zip(*item.attributes, strict=True)]
+    if name and name not in (names := dict(pairs)):
+        raise BadInput(f"There is no pair '{name}' among the attributes. Pairs: {', '.join(names)}.")
+    return [pair for known, pair in pairs if name in ("", known)]
 
 
 def pair_differences(answers: Sequence[Answer]) -> Floats:

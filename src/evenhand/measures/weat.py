@@ -1,6 +1,7 @@
 """Whether the words of one set are nearer to men's words than those of another: association tests on vectors."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -8,12 +9,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from evenhand.core.design import Estimand
+from evenhand.core.design import Estimand, Kinds
 from evenhand.core.items import SIDES, Place, Target
 from evenhand.core.measure import Favours, Formula, Unscored, check_formula
 from evenhand.core.questions import Answer, Embed, Layer
 from evenhand.core.scores import Score
 from evenhand.core.summary import MacroMean, OfTotals, Sample, Summary, label_of
+from evenhand.errors import BadInput
 from evenhand.stats.intervals import Floats
 from evenhand.stats.mean_intervals import IntervalAndTest
 from evenhand.stats.partitions import TwoSets, effect_sizes, mean_effect_interval, partition_test
@@ -31,6 +33,9 @@ class TowardsSecond(MacroMean):
     def numbers(self, values: Floats) -> Floats:
         return -values
 
+    def lacks(self, scores: Sequence[Score]) -> str:
+        return EffectSize().lacks(scores)
+
 
 @dataclass(frozen=True)
 class EffectSize(OfTotals):
@@ -43,12 +48,14 @@ class EffectSize(OfTotals):
     released: bool = False
     why_none: ClassVar[str] = "the associations of its words do not vary"
 
-    @property
-    def estimands(self) -> Mapping[Estimand, Summary]:
+    def estimands(self, kinds: Kinds) -> Mapping[Estimand, Summary]:
         """The effect size is the stereotype; the default, not judged, is the mean association of both sets.
 
         As every default, it is above 0 for women, to whose words the second attributes belong.
         """
+        if (kinds.group, kinds.female, kinds.male) != ("side", ("Y",), ("X",)):
+            wanted = 'Kinds("side", female=("Y",), male=("X",)): X is the set that goes with the first attributes'
+            raise BadInput(f"The kinds of an association test must be {wanted}. Got {kinds}.")
         return {"stereotype": self, "default": TowardsSecond("side", SIDES)}
 
     def lacks(self, scores: Sequence[Score]) -> str:
@@ -61,11 +68,11 @@ class EffectSize(OfTotals):
 
     def totals(self, scores: Sequence[Score]) -> Floats:
         """Count, sum and sum of squares, in columns of their own for each side of each test."""
-        tests = sorted(set(map(_test, scores)))
+        tests, means = sorted(set(map(_test, scores))), _means(scores)
         table = np.zeros((len(scores), len(tests), len(SIDES), 3))
         for row, score in enumerate(scores):
             place = row, tests.index(_test(score)), SIDES.index(label_of(score, "side"))
-            table[place] = 1.0, score.value, score.value**2
+            table[place] = _moments(score.value - means[_test(score)])
         return table.reshape(len(scores), -1)
 
     def of(self, totals: Floats) -> Floats:
@@ -81,21 +88,38 @@ class EffectSize(OfTotals):
         low, high = mean_effect_interval(tests, value, sample.rng)
         if math.isnan(sample.neutral):
             return IntervalAndTest(low, high, math.nan)
-        units = [score.id for score in sample.scores] if self.released else sample.clusters
+        sentences = [score.id.removeprefix(f"{_test(score)}/") for score in sample.scores]
+        units = sentences if self.released else sample.clusters
         p = partition_test(self._two_sets(sample, units), sample.rng, one_sided=self.released)
         return IntervalAndTest(low, high, p)
 
     def _two_sets(self, sample: Sample, units: Sequence[str]) -> list[TwoSets]:
         """The units of each test, by side."""
         tests: dict[str, dict[tuple[str, str], Floats]] = {}
+        means = _means(sample.scores)
         for score, unit in zip(sample.scores, units, strict=True):
             totals = tests.setdefault(_test(score), {}).setdefault((label_of(score, "side"), unit), np.zeros(3))
-            totals += 1.0, score.value, score.value**2
-        return [TwoSets(np.array(list(of.values())), [side == "X" for side, _ in of]) for of in tests.values()]
+            totals += _moments(score.value - means[_test(score)])
+        return [
+            TwoSets(np.array(list(of.values())), [side == "X" for side, _ in of], [unit for _, unit in of])
+            for of in tests.values()
+        ]
 
 
 def _test(score: Score) -> str:
     return score.groups.get("test", "")
+
+
+def _means(scores: Sequence[Score]) -> dict[str, float]:
+    """The mean of each test: without it, squares of scores that differ little lose their digits."""
+    by_test: dict[str, list[float]] = {}
+    for score in scores:
+        by_test.setdefault(_test(score), []).append(score.value)
+    return {test: math.fsum(values) / len(values) for test, values in by_test.items()}
+
+
+def _moments(value: float) -> tuple[float, float, float]:
+    return 1.0, value, value**2
 
 
 @dataclass(frozen=True)
@@ -111,7 +135,7 @@ class OfVectors:
     layer: Layer = "input"
 
     def __post_init__(self) -> None:
-        if str(self.layer).lstrip("-").isdigit():  # of a command line, a text
+        if re.fullmatch("-?[0-9]+", str(self.layer)):  # of a command line, a text
             object.__setattr__(self, "layer", int(self.layer))
 
     def embed(self, place: Place) -> Embed:

@@ -118,5 +118,5 @@ def load_masked(name: str = DEFAULT, **options: Any) -> "MaskedLM":
 def check_masked(model: Model) -> None:
     """Raise an error unless it is a masked language model."""
     if (kind := kind_of(model)) != "masked":
-        other = {"causal": "a causal one", "nli": "an NLI classifier"}[kind]
+        other = {"causal": "a causal one", "nli": "an NLI classifier", "vectors": "a file of vectors"}[kind]
         raise UnfitModel(f"This takes a masked language model. '{model.name}' is {other}.")

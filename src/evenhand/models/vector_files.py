@@ -55,7 +55,10 @@ def read_word2vec(path: Path) -> VectorFile:
         if end < 0 or end + 1 + 4 * size > len(data):
             wanted = f"{count:,} words of {size} dimensions"
             raise BadInput(f"'{path}' ends or breaks off at word {number + 1:,}; its header promises {wanted}.")
-        words.append(data[place:end].lstrip(b"\n").decode(errors="replace"))
+        word = data[place:end].lstrip(b"\n")
+        if not word or min(word) < ord(" "):  # a piece of numbers, not a word
+            raise BadInput(f"'{path}' breaks off at word {number + 1:,}: the words of a .bin file have no spaces.")
+        words.append(word.decode(errors="replace"))
         places.append(end + 1)
         place = end + 1 + 4 * size
     if data[place : place + 2].strip():
@@ -75,12 +78,16 @@ def read_text(path: Path) -> VectorFile:
             file.seek(0)
             if not _are_numbers(first.split()[1:]):
                 raise BadInput(f"'{path}' does not begin with a word and its numbers. Got {first[:60]!r}.")
+        wanted = f"a word and {size} numbers, separated by spaces,"
         for number, line in enumerate(file, start=2 if header else 1):
             stripped = line.rstrip()
-            parts = stripped.rsplit(b" ", size) if stripped.count(b" ") != size else [stripped.partition(b" ")[0]]
-            if not size or len(parts) not in (1, size + 1) or _are_numbers(parts[0].split()[1:]):
-                raise BadInput(f"'{path}', line {number:,}: a word and {size} numbers are wanted. Got {line[:60]!r}...")
-            words.append(parts[0].decode(errors="replace"))
+            if stripped.count(b" ") == size > 0:
+                word = stripped.partition(b" ")[0]
+            else:  # a word may have spaces
+                word, *numbers = stripped.rsplit(b" ", size) if size else [b""]
+                if len(numbers) != size or not size or _are_numbers(word.split()[1:]):
+                    raise BadInput(f"'{path}', line {number:,}: {wanted} are wanted. Got {line[:60]!r}...")
+            words.append(word.decode(errors="replace").removeprefix("\ufeff"))
             places.append(place)
             place += len(line)
     if count not in (-1, len(words)):
@@ -93,7 +100,7 @@ def read_text(path: Path) -> VectorFile:
         try:
             return np.array(line.rsplit(b" ", size)[1:], dtype=np.float32)
         except ValueError as error:
-            raise BadInput(f"'{path}': a word and {size} numbers are wanted. Got {line[:60]!r}...") from error
+            raise BadInput(f"'{path}': {wanted} are wanted. Got {line[:60]!r}...") from error
 
     return VectorFile(path, size, _index(words, places), read)
 
@@ -113,6 +120,8 @@ def read_npz(path: Path) -> VectorFile:
             words, vectors = arrays["words"], arrays["vectors"]
     except (OSError, EOFError, ValueError, KeyError, BadZipFile) as error:
         raise BadInput(f"'{path}' cannot be read: {error}. It needs two arrays, 'words' and 'vectors'.") from error
+    if words.dtype.kind == "S":
+        words = np.char.decode(words, "utf-8")
     return _of_array(path, words.tolist() if words.ndim == 1 else [], vectors)
 
 

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from evenhand.core.items import Place
 from evenhand.core.questions import Answer, Embed, Question
-from evenhand.errors import UnfitModel
-from evenhand.models.vector_files import FORMATS, VectorFile
+from evenhand.errors import BadInput, UnfitModel
+from evenhand.models.vector_files import FORMATS, WORDS, VectorFile
 
 NO_VECTOR, SEVERAL = "no vector", "several vectors in the file"
 NO_CAPITALS = "no vector: the vocabulary has no capitals"
@@ -65,6 +65,11 @@ class Vectors:
 
 def load(path: Path) -> Vectors:
     """The vectors of a file, by its ending."""
-    with path.open("rb") as opened:
-        fingerprint = hashlib.file_digest(opened, "sha256").hexdigest()
-    return Vectors(path.stem, FORMATS[path.suffix.lower()](path), fingerprint)
+    file, digest = FORMATS[path.suffix.lower()](path), hashlib.sha256()
+    if not file.rows:
+        raise BadInput(f"'{path}' has no words.")
+    for part in (path, path.with_suffix(WORDS)):
+        if part == path or path.suffix.lower() == ".safetensors":
+            with part.open("rb") as opened:
+                digest.update(hashlib.file_digest(opened, "sha256").digest())
+    return Vectors(path.stem, file, digest.hexdigest())

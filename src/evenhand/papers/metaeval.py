@@ -207,7 +207,10 @@ def masked(
             by_draw.setdefault(draw, []).append(run)
         for draw, runs in by_draw.items():
             frame = pd.concat([run.scores for run in runs], ignore_index=True)
-            own = {row["measure"]: row for run in runs for row in run.results if not (row["groups"] or row["contrast"])}
+            rows = [
+                row for run in runs for row in run.results if not any(map(row.get, ("groups", "contrast", "estimand")))
+            ]
+            own = {row["measure"]: row for row in rows}
             values = {name: _value(READINGS[name](frame), seed) if name in READINGS else own[name] for name in chosen}
             points += [{**values[name], "measure": name, "rate": rate, "draw": draw} for name in chosen]
     return dose_response(f"masked-{file_name(model)}", find(model).name, "masked", points, [], seed)

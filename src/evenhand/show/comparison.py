@@ -141,7 +141,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     yield "Detectable: the smallest change that such data would show four times in five."
     yield "Moved: the interval of the change in distance from neutral leaves out 0, and its adjusted p is below .05."
     both = [row for row in comparison.rows if row.estimand]
-    if both:
+    if any(row.task.favours != "none" for row in both):
         yield "Stereotype: half of how far women minus men differs between the kinds; default: its mean over both."
     if not has_wrapper(comparison.runs):
         yield ONE_TRAINING

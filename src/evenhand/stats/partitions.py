@@ -31,6 +31,8 @@ class TwoSets:
     """One row for each unit: count, sum, sum of squares."""
     first: Sequence[bool]
     """Whether the unit is in X."""
+    names: Sequence[str]
+    """Of the units: several tests may have one of them."""
 
     @cached_property
     def sides(self) -> tuple[Floats, Floats]:
@@ -47,31 +49,33 @@ class TwoSets:
         x, y = (side[rng.integers(len(side), size=(draws, len(side)))].sum(axis=1) for side in self.sides)
         return effect_sizes(x, y)
 
-    def partitioned(self, rng: np.random.Generator | None, draws: int) -> Floats:
-        """The effect sizes of random partitions into sets of as many units as X and Y have; of all without rng."""
-        chosen = self._all() if rng is None else self._drawn(rng, draws)
+    def weighted(self, weights: Floats) -> Floats:
+        """The effect size for each row of weights of units, which are taken relative to those of their set."""
+        first = np.asarray(self.first)
+        sides = (weights[:, first], weights[:, ~first])
+        x, y = (w * (w.shape[1] / w.sum(axis=1, keepdims=True)) @ of for w, of in zip(sides, self.sides, strict=True))
+        return effect_sizes(x, y)
+
+    def partitioned(self, chosen: NDArray[np.bool_]) -> Floats:
+        """The effect size of each partition, by which units are in the first set."""
         n, total, squares = self.totals.sum(axis=0)
         size, x = (chosen @ self.totals[:, :2]).T
         spread = math.sqrt((squares - total**2 / n) / (n - 1))  # the same for every partition
         effects: Floats = (x / size - (total - x) / (n - size)) / spread
         return effects
 
-    def _all(self) -> NDArray[np.bool_]:
+    def every(self) -> NDArray[np.bool_]:
+        """All partitions into sets of as many units as X and Y have."""
         places = np.array(list(combinations(range(len(self.totals)), len(self.sides[0]))))
         chosen = np.zeros((len(places), len(self.totals)), dtype=bool)
         np.put_along_axis(chosen, places, True, axis=1)
         return chosen
 
-    def _drawn(self, rng: np.random.Generator, draws: int) -> NDArray[np.bool_]:
-        """The units with the lowest of random numbers. These are of 16 bits, which are sorted fastest.
-
-        A draw that has the last one twice is left out, which leaves all partitions equally likely.
-        """
+    def lowest(self, numbers: NDArray[np.uint16]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Partitions by the lowest of random numbers, a row each, and whether the last one is there only once."""
         k = len(self.sides[0])
-        numbers = rng.integers(2**16, size=(draws, len(self.totals)), dtype=np.uint16)
         last, following = np.sort(numbers, axis=1)[:, k - 1 : k + 1].T
-        chosen: NDArray[np.bool_] = (numbers <= last[:, np.newaxis])[last < following]
-        return chosen
+        return numbers <= last[:, np.newaxis], last < following
 
     @property
     def partitions(self) -> int:
@@ -97,7 +101,12 @@ def mean_effect_interval(tests: Sequence[TwoSets], value: float, rng: np.random.
     """
     largest = float(np.mean([test.largest for test in tests]))
     units = min(len(side) for test in tests for side in test.sides)
-    drawn = np.mean([test.resampled(rng, DRAWS) for test in tests], axis=0)
+    if len(tests) == 1:
+        drawn = tests[0].resampled(rng, DRAWS)
+    else:  # a word of several tests has one weight: gamma's, by which a mean varies as it does between samples
+        columns = _columns(tests)
+        weights = rng.gamma(1 - 1 / units, size=(DRAWS, 1 + max(map(max, columns))))
+        drawn = np.mean([test.weighted(weights[:, of]) for test, of in zip(tests, columns, strict=True)], axis=0)
     drawn, middle = (np.arctanh(np.clip(d / largest, -NEARLY_ALL, NEARLY_ALL)) for d in (drawn, np.array(value)))
     reach = quantile(0.975, units - 1) * float(np.nanstd(drawn, ddof=1))
     low, high = np.tanh([middle - reach, middle + reach]) * largest
@@ -111,20 +120,30 @@ def partition_test(
 
     All partitions are tried where there are at most 200,000; else `draws` of them, and p = (1 + hits) / (1 + draws),
     never 0 (Phipson and Smyth 2010). Ties count. Two-sided, or, as published, `one_sided`: at least as far above 0.
+
+    The units with the lowest of random numbers are the first set. A unit of several tests has one number for all, so
+    that tests of the same words are not taken for independent ones. The numbers are of 16 bits, which are sorted
+    fastest; a draw with ties is left out, which leaves all partitions equally likely.
     """
     value = float(np.mean([effect_sizes(*(side.sum(axis=0) for side in test.sides)) for test in tests]))
     exact = len(tests) == 1 and tests[0].partitions <= EXACT
     if exact:
-        parts = [tests[0].partitioned(None, 0)]
+        parts = [tests[0].partitioned(tests[0].every())]
     else:
-        chunks = in_chunks(draws, max(len(test.totals) for test in tests))
-        parts = [_mean([test.partitioned(rng, len(rows)) for test in tests]) for rows in chunks]
-    effects = np.concatenate(parts) if one_sided else np.abs(np.concatenate(parts))
-    hits = int(np.count_nonzero(effects >= (value if one_sided else abs(value)) - 1e-9))
-    return hits / len(effects) if exact else (1 + hits) / (1 + len(effects))
+        columns, parts = _columns(tests), []
+        units = 1 + max(map(max, columns))
+        for rows in in_chunks(draws, units):
+            numbers = rng.integers(2**16, size=(len(rows), units), dtype=np.uint16)
+            drawn = [test.lowest(numbers[:, of]) for test, of in zip(tests, columns, strict=True)]
+            fair = np.logical_and.reduce([once for _, once in drawn])
+            effects = [test.partitioned(chosen[fair]) for test, (chosen, _) in zip(tests, drawn, strict=True)]
+            parts.append(np.mean(effects, axis=0))
+    found = np.concatenate(parts) if one_sided else np.abs(np.concatenate(parts))
+    hits = int(np.count_nonzero(found >= (value if one_sided else abs(value)) - 1e-9))
+    return max(1, hits) / len(found) if exact else (1 + hits) / (1 + len(found))
 
 
-def _mean(effects: Sequence[Floats]) -> Floats:
-    """The mean over tests, of as many draws as each of them has."""
-    mean: Floats = np.mean([some[: min(map(len, effects))] for some in effects], axis=0)
-    return mean
+def _columns(tests: Sequence[TwoSets]) -> list[list[int]]:
+    """Where the units of each test are among those of all, each of which is there once."""
+    places: dict[str, int] = {}
+    return [[places.setdefault(name, len(places)) for name in test.names] for test in tests]

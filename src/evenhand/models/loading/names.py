@@ -78,6 +78,8 @@ def find(name: str) -> Found:
             f"A model is a folder with config.json, weights and tokenizer, a {GGUF} file, or a file of vectors "
             f"({', '.join(VECTORS)}). Got the file '{name}'."
         )
+    if folder.suffix.lower() in (GGUF, *VECTORS):
+        raise ModelNotFound(f"There is no file '{name}'. Check the spelling, and the folder you are in.")
     known = HUB_ID.fullmatch(name)
     if not known or name.startswith("."):
         raise ModelNotFound(

@@ -88,10 +88,10 @@ def _tokens(model: Any, questions: Sequence[Embed], start: int | None) -> Iterat
 
 
 def _as_in_a_sentence(question: Embed, texts: dict[str, TokenizedText]) -> tuple[TokenizedText, int]:
-    """The tokens of the text; of a word by itself, with a space before it if it then has fewer: a GPT's " nurse"."""
+    """The tokens of the text; of a word alone, with a space before it, unless it then has more: a GPT's " nurse"."""
     plain, spaced = texts[question.text], texts[f" {question.text}"]
     alone = question.span is not None and question.asked == question.text
-    return (spaced, 1) if alone and not spaced.note and len(spaced.ids) < len(plain.ids) else (plain, 0)
+    return (spaced, 1) if alone and not spaced.note and len(spaced.ids) <= len(plain.ids) else (plain, 0)
 
 
 @torch.inference_mode()

@@ -251,7 +251,8 @@ def verdict(number: Row, reading: Reading, judged: str = "") -> Verdict:
         because = "too few words, or scores that are all the same: nothing says how sure this is"
         return Verdict("none", "no interval", because, much)
     if found.why:
-        return Verdict("level", *unjudged["level" if math.isnan(number.neutral) else "both"], much)
+        why = "level" if math.isnan(number.neutral) else number.estimand or "both"
+        return Verdict("level", *unjudged[why], much)
     tested = f"{probability(number.p_holm)}, adjusted"
     if found.side == 0:
         nothing = "not shown to know it" if reading.kind == "knowledge" else "no lean shown"
