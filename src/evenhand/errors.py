@@ -1,11 +1,11 @@
-"""What can go wrong, in one tree. Every message says what, what we got, what is allowed and what to do next.
+"""The tree of errors. Every message says what is wrong, what we got, what is allowed and what to do next.
 
 EvenhandError
 ├── BadInput            an item, question, template or option that cannot be used as it is
 │   ├── UnknownName     nothing of that name: model, dataset, measure, suite, option
 │   └── DataNotFound    a released corpus that was not fetched, and is not under EVENHAND_DATA
-├── ModelError          a model that cannot be had or must not be measured
-│   ├── ModelNotFound   neither bundled, nor a folder, nor in the cache, nor on a Hub within reach
+├── ModelError          a model that cannot be loaded or must not be measured
+│   ├── ModelNotFound   not a bundled model, a folder, a cached model or a reachable Hub repository
 │   └── UnfitModel      loaded, but its numbers would mean nothing (no trained head, another kind of model)
 ├── RunError            a run folder that cannot be read or written
 │   ├── NewerRun        one that a newer evenhand wrote
@@ -18,9 +18,9 @@ from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
 LONGEST, QUOTED = 500, 200
-"""Characters of a message, and of a text that is quoted in one: messages repeat what is in files, of any length."""
+"""Most characters of a message, and of a text quoted in it: messages quote files, whose texts have any length."""
 QUOTES = re.compile(r"""(?<![\w'"])(['"])[^\n]*?\1(?=[\s.,:;!?)\]|]|$)""")
-"""What is between quotation marks; an apostrophe is none."""
+"""A text in quotation marks; an apostrophe does not begin one."""
 
 
 def shortened(text: str, most: int = QUOTED) -> str:
@@ -30,9 +30,9 @@ def shortened(text: str, most: int = QUOTED) -> str:
 
 
 class EvenhandError(Exception):
-    """The root: anything the person at the keyboard can put right.
+    """The base of all errors that a user can fix.
 
-    A message has at most 500 characters, and what it quotes at most 200: the middle of what is longer is left out.
+    A message has at most 500 characters, and a quoted text at most 200: of longer ones the middle is cut out.
     """
 
     def __init__(self, message: object = "") -> None:
@@ -45,20 +45,20 @@ class BadInput(EvenhandError, ValueError):
 
 
 class UnknownName(BadInput):
-    """A name that nothing answers to; built from what there is, so that it can suggest the nearest."""
+    """An unknown name; the message lists the known ones, and suggests the nearest."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         known = sorted(known)
-        near = get_close_matches(str(name)[:QUOTED], known, n=1)  # from Python it may be no text
+        near = get_close_matches(str(name)[:QUOTED], known, n=1)  # from Python, it may not be a string
         suggestion = f" Did you mean '{near[0]}'?" if near else ""
         super().__init__(f"Unknown {kind} '{name}'.{suggestion} Available: {', '.join(known) or 'none'}.")
 
     def __reduce__(self) -> tuple[type[BadInput], tuple[object, ...]]:
-        return BadInput, self.args  # out of another process it comes as its parent, with the same words
+        return BadInput, self.args  # unpickled in another process, it is a BadInput with the same message
 
 
 def check_known(kind: str, names: Iterable[str], known: Collection[str]) -> None:
-    """Raise an error for the first name that is not among those that there are."""
+    """Raise an UnknownName for the first name that is not known."""
     for name in names:
         if name not in known:
             raise UnknownName(kind, name, known)
@@ -69,15 +69,15 @@ class DataNotFound(BadInput):
 
 
 class ModelError(EvenhandError):
-    """A model that cannot be had or must not be measured."""
+    """A model that cannot be loaded or must not be measured."""
 
 
 class ModelNotFound(ModelError):
-    """Neither bundled, nor a folder, nor in the cache, nor on a Hub within reach."""
+    """Not a bundled model, a folder, a cached model or a reachable Hub repository."""
 
 
 class UnfitModel(ModelError):
-    """Loaded, but its numbers would mean nothing; `check` is what the doctor calls it."""
+    """A model that loads, but whose numbers would mean nothing; `check` is the doctor's check that it fails."""
 
     def __init__(self, message: str, check: str = "kind of model") -> None:
         super().__init__(message)

@@ -21,11 +21,11 @@ KINDS: dict[str, Callable[[Any, Any], Any]] = {
     "sections": add_sections,
     "mitigations": lambda _, kind: mitigation.add(kind),
 }
-"""How each kind is made known, by its name: of entry points, after `evenhand.`; in capitals, of what a file lists."""
+"""How each kind is registered. Its entry points are `evenhand.<kind>`, and a plugin file lists it in capitals."""
 
 
 def load_file(path: str | Path) -> None:
-    """Run a Python file and make known what it lists.
+    """Run a Python file and register what it lists.
 
     `MEASURES` and `MITIGATIONS` are lists of classes; `DATASETS` has functions by name, `MODELS` functions by prefix,
     `SECTIONS` what datasets add to the page, by name.
@@ -57,7 +57,7 @@ def load_file(path: str | Path) -> None:
 
 @cache
 def load_installed() -> None:
-    """Make known what installed packages have under `evenhand.measures` and the other `KINDS`."""
+    """Register the entry points of installed packages: `evenhand.measures` and the other `KINDS`."""
     for kind, add in KINDS.items():
         for entry in entry_points(group=f"evenhand.{kind}"):
             load_entry(entry, add)

@@ -38,14 +38,14 @@ BY_KIND: dict[str, dict[str, dict[str, Pairs]]] = {
 SUITES = {name: BY_KIND[name]["masked"] if name in BY_KIND else _by_language(of) for name, of in _TABLES.items()}
 """By suite and language: (dataset, measure)."""
 ASKED: dict[str, dict[str, Any]] = {"becpro-de": {"forms": "crossed"}}
-"""Options that suites ask for: of German, forms by which grammar and bias can be told apart."""
+"""Options that suites set: in German, both forms of each profession, which tell grammar and bias apart."""
 LANGUAGE_MODELS = ("becpro", "emotions", "gbef")
 ALL = {"masked": LANGUAGE_MODELS, "causal": LANGUAGE_MODELS, "nli": ("nli",), "vectors": ("vectors",)}
 """The suites of an audit with suite="all", by kind of model."""
 DEFAULTS: dict[str, dict[str, Any]] = {"causal": {"among": "candidates", "asks": "likelihood", "pooling": "last"}}
 """Default options of datasets and measures, by kind of model."""
 LONGEST_VALUE = 24
-"""Characters of an option in a dataset's name."""
+"""Most characters of an option's value in a dataset's name; of a longer value it has a hash."""
 LATER = ("formula",)
 """Options that measures got later: at their default they are not recorded, so that older runs can be compared."""
 
@@ -70,7 +70,7 @@ def tasks(
         if kind not in BY_KIND[name]:
             kinds = ", ".join(BY_KIND[name])
             raise BadInput(f"The suite '{name}' is for models of these kinds: {kinds}. Got one of the kind '{kind}'.")
-        chosen[name] = _there(kind, languages) if name == "known" else BY_KIND[name][kind]
+        chosen[name] = _available_pairs(kind, languages) if name == "known" else BY_KIND[name][kind]
     known = {known for by_language in chosen.values() for known in by_language}
     check_known("language", languages, known)
     for name, by_language in chosen.items():
@@ -78,12 +78,12 @@ def tasks(
             raise UnknownName(f"language of suite '{name}'", languages[0], by_language)
     pairs = [pair for one in languages for by_language in chosen.values() for pair in by_language.get(one, [])]
     asked = {name: value for dataset, _ in pairs for name, value in ASKED.get(dataset, {}).items()}
-    taken = _checked({**asked, **(options or {})}, pairs, kind)
-    built = {name: _built(name, taken) for name in dict.fromkeys(dataset for dataset, _ in pairs)}
+    taken = _resolve_options({**asked, **(options or {})}, pairs, kind)
+    built = {name: _load_dataset(name, taken) for name in dict.fromkeys(dataset for dataset, _ in pairs)}
     return [_task(built[dataset], measure, taken, kind) for dataset, measure in dict.fromkeys(pairs)]
 
 
-def _there(kind: str, languages: Sequence[str]) -> dict[str, Pairs]:
+def _available_pairs(kind: str, languages: Sequence[str]) -> dict[str, Pairs]:
     """The well-known datasets whose files are on this machine; an error if there are none in these languages."""
     known, missing = BY_KIND["known"][kind], dict[str, str]()
     for dataset in dict.fromkeys(name for language in languages for name, _ in known.get(language, [])):
@@ -109,12 +109,12 @@ def tasks_on(
     sources: Sequence[Source] = [(datasets, {})] if isinstance(datasets, str) else datasets
     found: list[tuple[str | Dataset, Dataset, str | Measure[Any]]] = []
     for name, own in sources:
-        built = name if isinstance(name, Dataset) else _built(name, {**(options or {}), **own})
-        found += [(name, built, measure) for measure in _fitting(built, which)]
+        built = name if isinstance(name, Dataset) else _load_dataset(name, {**(options or {}), **own})
+        found += [(name, built, measure) for measure in _suitable_measures(built, which)]
     given = dict(options or {}) | {option: value for _, own in sources for option, value in own.items()}
-    taken = _checked(given, [(name, measure) for name, _, measure in found], kind)
+    taken = _resolve_options(given, [(name, measure) for name, _, measure in found], kind)
     chosen = [
-        _task(built, measure, taken, kind) if isinstance(measure, str) else _named(built, measure, kind)
+        _task(built, measure, taken, kind) if isinstance(measure, str) else _labelled_task(built, measure, kind)
         for _, built, measure in found
     ]
     for one, count in Counter((task.dataset.name, task.measure.name) for task in chosen).items():
@@ -123,7 +123,7 @@ def tasks_on(
     return chosen
 
 
-def _fitting(built: Dataset, which: Sequence[str | Measure[Any]]) -> list[str | Measure[Any]]:
+def _suitable_measures(built: Dataset, which: Sequence[str | Measure[Any]]) -> list[str | Measure[Any]]:
     """The measures asked for, or all that suit the dataset; an error if a named one does not."""
     sort, groups = type(built.items[0]), [item.groups for item in built.items]
     fitting = {name: Traits.of(how) for name, how in measures.MEASURES.items() if Traits.of(how).items in (sort, None)}
@@ -144,10 +144,10 @@ def _fitting(built: Dataset, which: Sequence[str | Measure[Any]]) -> list[str | 
     return chosen
 
 
-def _checked(
+def _resolve_options(
     options: Mapping[str, Any], pairs: Sequence[tuple[str | Dataset, str | Measure[Any]]], kind: str
 ) -> dict[str, Any]:
-    """The options with the defaults of the kind of model; an error if no dataset or measure has one."""
+    """The options, over the defaults for the kind of model; an error for an option that no dataset or measure has."""
     known = {name for dataset, _ in pairs if isinstance(dataset, str) for name in datasets.options_of(dataset)}
     known |= {name for _, measure in pairs if isinstance(measure, str) for name in measures.options_of(measure)}
     check_known("option", options, known)
@@ -156,7 +156,7 @@ def _checked(
     return DEFAULTS.get(kind, {}) | dict(options)
 
 
-def _built(dataset: str, options: Mapping[str, Any]) -> Dataset:
+def _load_dataset(dataset: str, options: Mapping[str, Any]) -> Dataset:
     return datasets.load(dataset, **{k: v for k, v in options.items() if k in datasets.options_of(dataset)})
 
 
@@ -167,13 +167,13 @@ def _task(dataset: Dataset, measure: str, options: Mapping[str, Any], kind: str)
         if wanted and kind != only:
             other = {"nli": "an NLI classifier"}.get(kind, f"a {kind} language model")
             raise UnfitModel(f"'{measure}' is for {only} language models. This one is {other}: leave the measure out.")
-    return _named(dataset, measures.load(measure, **taken), kind)
+    return _labelled_task(dataset, measures.load(measure, **taken), kind)
 
 
-def _named(dataset: Dataset, measure: Measure[Any], kind: str) -> Task:
-    """The task, with options that are not the default in the name of the dataset, so that results stay apart.
+def _labelled_task(dataset: Dataset, measure: Measure[Any], kind: str) -> Task:
+    """The task; options that are not the default go into the dataset's name, so that results stay apart.
 
-    The file of a user's dataset is not in its name: edited, it is still the same dataset.
+    The path of a user's file is not in the name: an edited file is still the same dataset.
     """
     changed: dict[str, Any] = {}
     if not dataset.builder and dataset.name in datasets.BUILDERS:
@@ -219,11 +219,11 @@ def rebuild(recorded: Sequence[TaskRecord], kind: str, places: Sequence[Path] = 
 
     A user's file is looked for where it was recorded to be, then in `places`: folders, or files themselves.
     """
-    built = {name: _rebuilt(task, places) for name, task in {task.dataset: task for task in recorded}.items()}
-    return [_named(built[t.dataset], measures.load(t.measure, **t.measure_options), kind) for t in recorded]
+    built = {name: _rebuild_dataset(task, places) for name, task in {task.dataset: task for task in recorded}.items()}
+    return [_labelled_task(built[t.dataset], measures.load(t.measure, **t.measure_options), kind) for t in recorded]
 
 
-def _rebuilt(recorded: TaskRecord, places: Sequence[Path]) -> Dataset:
+def _rebuild_dataset(recorded: TaskRecord, places: Sequence[Path]) -> Dataset:
     options = dict(recorded.dataset_options)
     if recorded.dataset_builder not in datasets.BUILDERS:
         raise BadInput(
@@ -243,7 +243,7 @@ def _rebuilt(recorded: TaskRecord, places: Sequence[Path]) -> Dataset:
 
 
 def _from_file(recorded: TaskRecord, file: Path, places: Sequence[Path]) -> Dataset:
-    """The dataset of a user's file; of several in question, the first with the content that was recorded."""
+    """The dataset of a user's file: of several candidates, the first with the recorded content."""
     beside = [place / name for name in (file, file.name) for place in (Path(), *places)]
     looked = [file.expanduser(), *(place for place in places if place.name == file.name), *beside]
     there = [path for path in dict.fromkeys(looked) if path.is_file()]

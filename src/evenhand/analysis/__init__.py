@@ -1,1 +1,1 @@
-"""Analyses over many scores: pairs, hypotheses, the workforce, agreement. Frames in, frames out."""
+"""Comparisons: between runs, models and checkpoints, and with published values."""

@@ -42,17 +42,17 @@ def has_wrapper(runs: Sequence[StoredRun]) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Named:
-    """What a row of two runs is of."""
+    """What identifies a row of two runs."""
 
     groups: Mapping[str, str]
     estimand: str = ""
     contrast: str = ""
     family: str = ""
-    """What p is adjusted over; empty where there is no verdict: a value that stereotype and default are part of."""
+    """What p is adjusted over; empty where there is no verdict: for a value that mixes stereotype and default."""
 
     @property
     def group(self) -> str:
-        """What the row is called; of the measure's own values, an empty label is one, too."""
+        """The name of the row; among the measure's own values, an empty label is kept."""
         if self.estimand or self.contrast:
             return row_label(self.groups, self.estimand)
         return ", ".join(self.groups.values()) if self.groups else "all"
@@ -87,7 +87,7 @@ class Change(OfTask, Named, Difference):
 
     @property
     def moved(self) -> str:
-        """What happened, in words: nothing where it is not shown, or the two models allow no verdict."""
+        """The change of the distance, in words; empty where none is shown, or the two models allow no verdict."""
         ends = (self.worse_low, self.worse_high, self.worse_p_holm)
         way = moved(*ends, self.clusters, self.needed, unfit=self.unfit or not self.family)
         return f"{'towards' if way < 0 else 'away from'} {self.goal}" if way else ""
@@ -209,7 +209,7 @@ def two_values(
         if isinstance(row, SummaryRow):
             yield TwoValues(**named, values=_two_summaries(row.items, task, row.summary), rng=seeded, family=family)
         else:
-            yield TwoValues(**named, values=_of_row(row), rng=seeded, family=family)
+            yield TwoValues(**named, values=_row_means(row), rng=seeded, family=family)
     mixes = any(row.main for row in found)
     if task.by_gender or (mixes and judged):
         return
@@ -221,7 +221,7 @@ def two_values(
         yield TwoValues(groups=groups, values=_item_scores(part, task, groups), rng=rng, family="" if mixes else name)
 
 
-def _of_row(row: ItemRow) -> Means:
+def _row_means(row: ItemRow) -> Means:
     """The scores of a row in both runs; ratios as logarithms."""
     clusters, crossed, _ = row.ways
     factor = row.scale.factor(row.estimand)
@@ -238,7 +238,7 @@ def _item_scores(joined: pd.DataFrame, task: TaskRecord, groups: Collection[str]
         return _two_summaries(joined, task, summary)
     before, after = (joined[name].to_numpy(dtype=float) for name in ("score", "score_after"))
     clusters = joined[task.cluster or "id"].astype(str).tolist()
-    towards = (how.neutral, _better(task, joined))
+    towards = (how.neutral, _better_direction(task, joined))
     return Means(
         summary.numbers(before),
         summary.numbers(after),
@@ -257,10 +257,10 @@ def _two_summaries(joined: pd.DataFrame, task: TaskRecord, summary: Summary) -> 
     before, after = (joined[name].to_numpy(dtype=float) for name in ("score", "score_after"))
     clusters = joined[task.cluster or "id"].astype(str).tolist()
     labels: Any = joined.drop(columns=["id", "score", "score_after"]).astype(str).to_dict("records")
-    return Summaries(before, after, clusters, neutral, _better(task, joined), summary=summary, groups=labels)
+    return Summaries(before, after, clusters, neutral, _better_direction(task, joined), summary=summary, groups=labels)
 
 
-def _better(task: TaskRecord, part: pd.DataFrame) -> float:
+def _better_direction(task: TaskRecord, part: pd.DataFrame) -> float:
     """Which way is better: see Values.better."""
     if task.better == "higher":
         return 1.0

@@ -25,7 +25,7 @@ class Comparison(Shown):
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """The rows as a table: `run`, then the columns of analysis.change.changed."""
+        """The rows as a table: `run`, then analysis.change.COLUMNS."""
         return changes_frame(self.rows, run="end")
 
     @property

@@ -18,7 +18,7 @@ from evenhand.stats.verdict import FEWEST_CROSSED, enough, moved
 
 
 def comparable(run: StoredRun) -> list[tuple[str, str]]:
-    """The datasets of a run and, for each, the measure that it is judged by, and models are compared by."""
+    """Each dataset of a run with its headline measure, by which models are compared."""
     return [task.name for dataset in run.datasets if (task := run.headline_task(dataset)).measure in MEASURES]
 
 

@@ -1,4 +1,4 @@
-"""What is known of a number elsewhere: what well-known models score, and whether it follows a known bias."""
+"""Context for a number: what well-known models score, and whether the measure follows a known bias."""
 
 import math
 from collections.abc import Iterator
@@ -33,14 +33,14 @@ def references(record: RunRecord, task: TaskRecord) -> list[Reference]:
     """The published values of a task's measure on its dataset; a model of another kind is left out."""
     kind = record.audit_of(task).kind
     return [
-        Reference(row["model"], row["group"], float(row["value"]), row["source"], tuple(_differs(row, task)))
+        Reference(row["model"], row["group"], float(row["value"]), row["source"], tuple(_differences(row, task)))
         for row in _rows("reference.tsv", "evenhand.analysis")
         if (row["measure"], row["dataset"], row["kind"]) == (task.measure, base_name(task.dataset), kind)
     ]
 
 
 def by_source(record: RunRecord, task: TaskRecord) -> dict[str, list[str]]:
-    """The same in words, by source."""
+    """The published values in words, by source."""
     found: dict[str, list[str]] = {}
     for one in references(record, task):
         found.setdefault(one.source, []).append(one.told)
@@ -67,7 +67,7 @@ def compared(record: RunRecord, task: TaskRecord, label: str, *, contrast: bool)
     return [f"{one.model} {one.value:{form}} ({'; '.join((one.source, *one.differs))})" for one in rows]
 
 
-def _differs(row: dict[str, str], task: TaskRecord) -> Iterator[str]:
+def _differences(row: dict[str, str], task: TaskRecord) -> Iterator[str]:
     here = {**task.dataset_options, **task.measure_options}
     for option in filter(None, row["options"].split(", ")):
         name, _, value = option.partition("=")
@@ -110,13 +110,13 @@ class Followed:
 
 
 def followed(run: RunRecord, task: TaskRecord, estimand: str = "") -> Followed | None:
-    """What the meta-evaluation of this number gave; None where it was another one that was tested, or none."""
-    tested = not run.causal and run.audits[-1].kind != "vectors"  # what was trained were networks
-    return _all().get((*task.name, estimand)) if tested else None
+    """The meta-evaluation of this number; None where this one was not tested."""
+    tested = not run.causal and run.audits[-1].kind != "vectors"  # only networks were trained
+    return _meta_evaluations().get((*task.name, estimand)) if tested else None
 
 
 @cache
-def _all() -> dict[tuple[str, str, str], Followed]:
+def _meta_evaluations() -> dict[tuple[str, str, str], Followed]:
     return {
         (row["dataset"], row["measure"], row["estimand"]): Followed(
             row["reading"],

@@ -87,7 +87,7 @@ class Track(Shown):
 
     @cached_property
     def changes(self) -> pd.DataFrame:
-        """The rows as a table: `start`, `end`, `neighbours`, the columns of analysis.change.changed, and `way`."""
+        """The rows as a table: `start`, `end`, `neighbours`, analysis.change.COLUMNS, and `way`."""
         frame = changes_frame(self.rows, start="start", end="end").assign(way=[way_of(row) for row in self.rows])
         frame.insert(2, "neighbours", [self.neighbours(row) for row in self.rows])
         return frame
@@ -140,7 +140,7 @@ def way_of(row: Change) -> str:
 
 
 def tracked(runs: Sequence[StoredRun]) -> Track:
-    """The curves of these runs, in this order, with every neighbour compared item by item, and the first and the last.
+    """The curves of these runs, in this order, and the changes between neighbours and from the first to the last.
 
     A curve is what a dataset is judged by: stereotype and default, or else the value of all items. A
     change is shown by the one rule of stats.verdict, whose family is here the whole training: every two neighbours, and

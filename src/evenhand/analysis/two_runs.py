@@ -20,7 +20,7 @@ from evenhand.stats.verdict import ALPHA
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """Both values, their difference with interval and p, and how much farther from where it should be the second is."""
+    """Both values, their difference with interval and p, and how much farther from its goal the second is."""
 
     n: int
     left_out: int
@@ -68,14 +68,13 @@ class Values(ABC):
         """The interval of (before + after) / 2, and the p of its test against neutral."""
 
     def part(self, which: Any) -> Self:
-        """The items of this mask."""
         sets = None if self.sets is None else list(compress(self.sets, which))
         clusters, *crossed = (list(compress(way, which)) for way in (self.clusters, *self.crossed))
         ends = {"before": self.before[which], "after": self.after[which]}
         return replace(self, **ends, clusters=clusters, crossed=crossed, sets=sets)
 
     def lacking(self, scored: Any) -> str:
-        """Which scores there would have to be for a value; empty where those of this mask suffice."""
+        """Which scores are missing for a value, in words; empty where those of this mask suffice."""
         return ""
 
     @property

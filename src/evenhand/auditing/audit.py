@@ -47,7 +47,7 @@ def run_audit(
 ) -> StoredRun:
     """Measure the model and add the results to the run in this folder; `reader` then reads it, still locked.
 
-    See `evenhand.audit`. What can be wrong is found before the model is loaded.
+    See `evenhand.audit`. Tasks are checked before the model is loaded, unless they depend on its unknown kind.
     """
     there = None if fresh else read_record(path)
 
@@ -62,7 +62,7 @@ def run_audit(
     with output_folder(path):
         model = source.load()
         tasks = tasks if source.kind == kind_of(model) else checked_tasks(kind_of(model))
-        tasks, left_out = _askable(model, tasks)
+        tasks, left_out = _askable_tasks(model, tasks)
         if isinstance(model, Planned):
             for one in tasks:  # a question that it cannot answer is an error at once
                 check_questions(model, questions_of(one.task.dataset.items[0], one.task.measure))
@@ -95,7 +95,7 @@ def run_tasks(
     earlier: RunRecord | None = None,
     exact: Callable[[], Model] | None = None,
 ) -> list[tuple[AuditRecord, list[Result]]]:
-    """Measure the tasks, whose answers are kept in this folder; by language, since a model may not know one of them."""
+    """Measure the tasks by language, since a model may not know one of them; answers are kept in this folder."""
     found = []
     for language in dict.fromkeys(one.task.dataset.language for one in tasks):
         mine = [one for one in tasks if one.task.dataset.language == language]
@@ -104,7 +104,7 @@ def run_tasks(
     return found
 
 
-def _askable(model: Model, asked: list[PlannedTask]) -> tuple[list[PlannedTask], list[str]]:
+def _askable_tasks(model: Model, asked: list[PlannedTask]) -> tuple[list[PlannedTask], list[str]]:
     """The tasks with an item that the model can be asked, and a sentence on the others; an error if there are none."""
     if not isinstance(model, Selective):
         return asked, []
@@ -196,7 +196,7 @@ def _preflight(model: Model, tasks: Sequence[Task], earlier: AuditRecord | None)
         log.warning(line)
     doctored = look_over(model, list(data.values()), earlier, fits)
     for found in doctored:
-        if found.verdict != "fine" and not (misfits and found.check == "vocabulary"):  # which would say them again
+        if found.verdict != "fine" and not (misfits and found.check == "vocabulary"):  # it would repeat the misfits
             log.warning(f"{found.check.capitalize()}, {found.verdict}: {found.says} {found.do}")
     tokens = {name: found.tokens for name, found in fits.items()}
     return {"tokens": tokens, "warnings": tuple(warnings), "doctor": doctored}

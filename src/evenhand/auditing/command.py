@@ -1,4 +1,4 @@
-"""The command that measures again what a run has."""
+"""The commands that repeat the audits of a run."""
 
 import shlex
 from typing import Any
@@ -19,10 +19,10 @@ def commands(record: RunRecord) -> list[str]:
     again later are in the later audit.
     """
     bundled = record.model if record.model in named() else f"PATH/TO/{record.model}"
-    return list(dict.fromkeys(shlex.join(_words(audit, bundled)) for audit in record.audits))
+    return list(dict.fromkeys(shlex.join(_argv(audit, bundled)) for audit in record.audits))
 
 
-def _words(audit: AuditRecord, bundled: str) -> list[str]:
+def _argv(audit: AuditRecord, bundled: str) -> list[str]:
     """The command of an audit, with the options that are not the defaults."""
     loaded, task = audit.loaded, audit.tasks[0]
     source = str(loaded.get("source", "folder"))

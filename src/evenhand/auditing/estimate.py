@@ -1,4 +1,4 @@
-"""What an audit of a model behind a server will take, before anything is sent."""
+"""Estimate the requests and tokens of an audit of a served model, before anything is sent."""
 
 import json
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from evenhand.models.served.client import Request
 from evenhand.models.source import ModelSource
 
 CHARACTERS = 4
-"""Of a token, in English, more or less."""
+"""Approximate characters per token in English."""
 ABILITIES: dict[Kind, Ability] = {
     "a": Ability(whole="echo", next=20, chat_next=20, text=True, chat_text=True),
     "b": Ability(next=20, chat_next=20, text=True, chat_text=True),
@@ -35,7 +35,7 @@ class Cost:
 
 
 def estimate(source: ModelSource, spec: AuditSpec, *, samples: int = 20) -> list[Cost]:
-    """What an audit takes, by what the server turns out to give; nothing is sent."""
+    """The cost of an audit for each kind of server, since the server's is not known yet; nothing is sent."""
     if source.place.engine != OPENAI:
         raise BadInput(f"`dry_run` is for a model behind a server, openai:NAME. Got '{source.name}': leave it out.")
     asked = spec.tasks_for("causal")

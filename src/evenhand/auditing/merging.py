@@ -1,5 +1,4 @@
-"""What a run folder keeps: results, to which an audit adds and among which it replaces its own tasks'; and answers,
-from which a run is scored again without its model."""
+"""Merge an audit into a run folder, and score a run again from its kept answers, without its model."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -60,7 +59,7 @@ def check_overwrite(path: Path, record: RunRecord | None, tasks: Sequence[TaskRe
 
 @contextmanager
 def output_folder(path: Path) -> Iterator[None]:
-    """Make the folder of a run. If there is an error while it is empty, it is removed."""
+    """Make the folder of a run; remove it again if an error leaves it empty."""
     prepare(path)
     try:
         yield
@@ -137,7 +136,7 @@ def restored(path: Path) -> StoredRun:
     try:
         return StoredRun.load(path)
     except RunError:
-        run = StoredRun.load(path, checked=False)  # which must be whole
+        run = StoredRun.load(path, checked=False)  # raises if the record itself is damaged
         log.warning(f"Writing to '{path}' was interrupted, or results changed. They are scored again.")
         return _score_again(run)
 
@@ -151,7 +150,7 @@ def _score_again(run: StoredRun, reader: Reader | None = None, files: Sequence[P
     results: list[Result] = []
     for audited in run.record.audits:
         whole = suites.rebuild(audited.tasks, audited.kind, places)
-        mine = [_measured_items(run, *each) for each in zip(whole, audited.tasks, strict=True)]
+        mine = [_task_on_measured_items(run, *each) for each in zip(whole, audited.tasks, strict=True)]
         found = measure_all(kept, mine, seed=audited.tasks[0].seed)
         records = tuple(
             suites.record(task, **{name: getattr(before, name) for name in SAMPLE})
@@ -164,7 +163,7 @@ def _score_again(run: StoredRun, reader: Reader | None = None, files: Sequence[P
 
 
 def scored(audited: AuditRecord, tasks: Sequence[Task], results: Sequence[Result]) -> AuditRecord:
-    """The record with what is known once the answers are scored."""
+    """The record with what the scores decide: the doctor's task check and unscored items; and library versions."""
     before = tuple(finding for finding in audited.doctor if finding.check != TASK)
     return replace(
         audited,
@@ -182,14 +181,14 @@ def finish(
     reader: Reader | None,
     kept: StoredRun | None = None,
 ) -> StoredRun:
-    """Write the run, and have it read, unless more is to be measured."""
+    """Write the run, then let `reader`, if there is one, read it."""
     run = folder.write(path, record, results, {task.dataset.name: task.dataset.items for task in tasks}, kept)
     if reader is not None:
         reader.read(run)
     return run
 
 
-def _measured_items(run: StoredRun, task: Task, record: TaskRecord) -> Task:
+def _task_on_measured_items(run: StoredRun, task: Task, record: TaskRecord) -> Task:
     if not record.partial or record.limit is None:
         return task
     try:

@@ -1,4 +1,4 @@
-"""A sample of a dataset, in which partners stay together and every group keeps its share; and one in float32."""
+"""Samples of datasets that keep partners together and groups in proportion; half precision checked on one of them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -30,9 +30,9 @@ def sampled_tasks(tasks: Sequence[Task], limit: int, seed: int) -> list[Task]:
 
 
 def sampled(dataset: Dataset, limit: int, seed: int) -> Dataset:
-    """At most `limit` random items in their order, the same for every model; a larger sample has those of a smaller.
+    """At most `limit` random items in their order, the same for every model; a larger sample contains a smaller.
 
-    What is drawn are sets of partners (single items where there are none), in proportion to the groups `by`.
+    Sets of partners (single items where there are none) are drawn in proportion to the groups `by`.
     """
     items = dataset.items
     if limit >= len(items):
@@ -52,11 +52,11 @@ def sampled(dataset: Dataset, limit: int, seed: int) -> Dataset:
 
 
 def units(dataset: Dataset, seed: int) -> list[list[int]]:
-    """All sets of partners, each as places of its items, in the order in which a sample draws them."""
+    """All sets of partners, each as indices of its items, in the order in which a sample draws them."""
     items = dataset.items
     found: dict[object, list[int]] = {}
     for index, item in enumerate(items):
-        found.setdefault(_shared(item, dataset), []).append(index)
+        found.setdefault(_partner_key(item, dataset), []).append(index)
     strata: dict[tuple[tuple[str, ...], ...], list[list[int]]] = {}
     for unit in found.values():
         labels = {tuple(items[i].groups.get(group, "") for group in dataset.by) for i in unit}
@@ -69,8 +69,8 @@ def units(dataset: Dataset, seed: int) -> list[list[int]]:
     return [unit for _, _, unit in sorted(placed)]
 
 
-def _shared(item: Item, dataset: Dataset) -> object:
-    """What an item has in common with its partners alone; its id, where the dataset has none."""
+def _partner_key(item: Item, dataset: Dataset) -> object:
+    """A key that an item shares with its partners only; its id if the dataset has no partners."""
     if dataset.partners is None:
         return item.id
     apart = (dataset.partners.group, *dataset.partners.differ)

@@ -1,4 +1,4 @@
-"""What an audit is asked to measure, the tasks that it comes to for a kind of model, and how to read these."""
+"""What an audit is asked to measure, the tasks that follow for a kind of model, and caveats on their values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import RunRecord, TaskRecord, valid
 
 MOST_LABELS = 12
-"""Of a group that values are shown by, where nobody says which."""
+"""Most labels of the group that values are shown by, if the user names none."""
 CAUSAL = [
     "A causal model: association and pronouns compare whole sentences among candidates, and a likelihood is that of "
     "each word after those before it. Its values are not comparable with a masked model's.",
@@ -64,7 +64,7 @@ class Reader(Protocol):
 
 @dataclass(frozen=True)
 class AuditSpec:
-    """Suites in languages, English where none is named; or, where there are any, `sources`: datasets, users' files."""
+    """What to measure: `sources` (datasets, users' files) if there are any; otherwise suites, in English by default."""
 
     suite_names: list[str]
     languages: list[str]
@@ -94,20 +94,20 @@ class AuditSpec:
             raise BadInput(f"seed must not be negative. Got {seed}.")
         load_installed()
         sources: list[suites.Source] = [(one, {}) for one in _datasets(dataset)]
-        languages = _several(lang, "lang")
+        languages = _name_list(lang, "lang")
         own = {"language": languages[0]} if languages else {}
-        sources += [("templates", {"file": file}) for file in _several(templates, "templates")]
-        sources += [("pairs", {"file": file, **own}) for file in _several(pairs, "pairs")]
+        sources += [("templates", {"file": file}) for file in _name_list(templates, "templates")]
+        sources += [("pairs", {"file": file, **own}) for file in _name_list(pairs, "pairs")]
         measures = _measures(measure)
         if measures and not sources:
             raise BadInput("`measure` needs `dataset`, `templates` or `pairs`; a suite has its own measures.")
         if pairs and len(languages) > 1:
             raise BadInput(f"Pairs of your own are in one language. Got `lang` {', '.join(languages)}.")
-        return cls(_several(suite, "suite"), languages, sources, measures, dict(options or {}), limit, seed)
+        return cls(_name_list(suite, "suite"), languages, sources, measures, dict(options or {}), limit, seed)
 
     @property
     def needs_kind(self) -> bool:
-        """Whether it depends on the kind of model what is measured."""
+        """Whether the tasks depend on the kind of model."""
         return not self.sources and "all" in self.suite_names
 
     @property
@@ -135,14 +135,14 @@ def _datasets(given: Datasets) -> list[str | Dataset]:
     """Names and objects as a list; a list of items is one dataset."""
     many: list[Any] = list(given) if isinstance(given, list | tuple) else [given]
     if many and all(hasattr(one, "id") and hasattr(one, "groups") for one in many):
-        return [Dataset(name="items", items=many, by=_shown(many))]
+        return [Dataset(name="items", items=many, by=_default_groups(many))]
     if any(isinstance(one, Dataset) for one in many):
         return [one if isinstance(one, Dataset) else str(one) for one in many]
-    return list(_several(many, "dataset")) if given is not None else []
+    return list(_name_list(many, "dataset")) if given is not None else []
 
 
-def _shown(items: Sequence[Item]) -> tuple[str, ...]:
-    """The first group that every item has, with a few labels to tell apart."""
+def _default_groups(items: Sequence[Item]) -> tuple[str, ...]:
+    """The first group that every item has and that has 2 to 12 labels."""
     for group in items[0].groups:
         labels = {item.groups.get(group) for item in items}
         if None not in labels and 1 < len(labels) <= MOST_LABELS:
@@ -151,17 +151,17 @@ def _shown(items: Sequence[Item]) -> tuple[str, ...]:
 
 
 def _measures(given: Measures) -> list[str | Measure[Any]]:
-    """Names and objects as a list; the class of an object is made known, so that its run can be compared."""
+    """Names and objects as a list; the class of an object is registered, so that its run can be compared."""
     many: list[Any] = list(given) if isinstance(given, list | tuple) else [given]
     if given is None or all(isinstance(one, str | Path) for one in many):
-        return list(_several(many, "measure")) if given is not None else []
+        return list(_name_list(many, "measure")) if given is not None else []
     for one in many:
         if not isinstance(one, str):
             add(type(one) if not isinstance(one, type) else one)
     return [one() if isinstance(one, type) else one for one in many]
 
 
-def _several(given: Named, what: str) -> list[str]:
+def _name_list(given: Named, what: str) -> list[str]:
     if given is None:
         return []
     names = [given] if isinstance(given, str | Path) else given

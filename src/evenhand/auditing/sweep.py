@@ -37,7 +37,7 @@ def sweep(
         raise BadInput(
             f"'{served[0].place.source}' is behind a server: `engine='ray'` has nothing to share out. Leave it out."
         )
-    return _side_by_side(sources, audit, address, workers)
+    return _sweep_on_ray(sources, audit, address, workers)
 
 
 def named_sources(
@@ -48,7 +48,7 @@ def named_sources(
 ) -> dict[str, ModelSource]:
     """The models by the name of their run: the one given, or the model's, with its parent folder's if two are equal.
 
-    Of these options each model gets those that there are for it, and one that there is for none of them is an error.
+    Each model gets the options that it has; an option that no model has is an error.
     """
     if name is not None and len(models) > 1:
         raise BadInput(f"`name` names the run of one model. Got {len(models)} models: audit them one by one.")
@@ -71,7 +71,7 @@ def named_sources(
     return dict(zip(names, found, strict=True))
 
 
-def _side_by_side(
+def _sweep_on_ray(
     sources: Mapping[str, ModelSource],
     audit: Callable[[ModelSource, str], Audited],
     address: str | None,

@@ -39,7 +39,7 @@ def measure_checkpoints(
     out: Path,
     audit: Callable[[ModelSource, str], StoredRun],
 ) -> list[StoredRun]:
-    """The run of each checkpoint in `out`, by `audit` if it is not there, or given: see `evenhand.track`."""
+    """The run of each checkpoint: given, found in `out`, or measured by `audit`. See `evenhand.track`."""
     found = [
         StoredRun.load(one) if isinstance(one, Path) else ModelSource.of(one, loading)
         for one in checkpoints(models, revision)
@@ -67,7 +67,7 @@ def measure_checkpoints(
             runs.append(one)
             continue
         try:
-            runs.append(_finished(folders[name], one, planned) or audit(one, name))
+            runs.append(_finished_run(folders[name], one, planned) or audit(one, name))
         except OtherModel as error:
             raise RunError(
                 f"'{one.name}' has changed since it was measured: its run in '{folders[name]}' is of other "
@@ -89,7 +89,7 @@ def _check_out(out: Path, ours: Sequence[Path]) -> None:
 
 
 def _check_same(runs: Sequence[StoredRun], planned: Any, kind: str | None) -> None:
-    """Raise an error if runs were measured in another way than one another, or than the models will be."""
+    """Raise an error if the runs were not all measured alike, or not as the models will be."""
     for dataset, name in in_common(runs) if len(runs) > 1 else ():
         same_task(runs, dataset, name)
     for run in runs if kind is not None else ():
@@ -97,7 +97,7 @@ def _check_same(runs: Sequence[StoredRun], planned: Any, kind: str | None) -> No
         if not {record.name for record in records} & set(measured(run)):
             raise BadInput(f"'{run.path}' has nothing of what is to be measured. Give the `suite` that it was made by.")
         for record in records:
-            if record.name in measured(run) and not _same(run.task(*record.name), record):
+            if record.name in measured(run) and not _is_same_task(run.task(*record.name), record):
                 told = [f"limit {task.limit}, seed {task.seed}" for task in (run.task(*record.name), record)]
                 raise BadInput(
                     f"'{run.path}' was measured on {record.dataset} with {told[0]} or other options, and the models "
@@ -105,20 +105,20 @@ def _check_same(runs: Sequence[StoredRun], planned: Any, kind: str | None) -> No
                 )
 
 
-def _same(one: TaskRecord, other: TaskRecord) -> bool:
+def _is_same_task(one: TaskRecord, other: TaskRecord) -> bool:
     """Whether two tasks have the same items and are scored in the same way."""
     sample = (one.limit, one.seed) == (other.limit, other.seed) if one.partial or other.partial else True
     return one.what == other.what and sample
 
 
-def _finished(folder: Path, source: ModelSource, planned: Any) -> StoredRun | None:
+def _finished_run(folder: Path, source: ModelSource, planned: Any) -> StoredRun | None:
     """The run in the folder, if it has all that is asked and its checkpoint has not been written since."""
     if not (folder / RECORD).exists():
         return None
     run, place, how = StoredRun.load(folder), source.place, source.loading
     tasks = {task.name: task for task in run.record.tasks}
     records = planned(run.record.audits[-1].kind)
-    if not all(record.name in tasks and _same(tasks[record.name], record) for record in records):
+    if not all(record.name in tasks and _is_same_task(tasks[record.name], record) for record in records):
         return None
     loaded = run.record.loaded
     if loaded.get("dtype_asked", "float32") != how.get("dtype", "float32") or how.get("labels"):
@@ -148,7 +148,7 @@ def checkpoints(models: str | Path | Sequence[str | Path], revision: Named = Non
     folders = [Path(name) for name in given]
     if len({folder.parent for folder in folders}) == 1 and all(_is_step(folder) for folder in folders):
         given.sort(key=lambda name: _number(Path(name)))  # a shell puts checkpoint-1000 before checkpoint-200
-    found = [one for name in given for one in _expanded(name)]
+    found = [one for name in given for one in _expand(name)]
     places = [str(Path(one).resolve()) if Path(one).is_dir() else str(one) for one in found]
     if twice := [place for place in places if places.count(place) > 1]:
         raise BadInput(f"'{twice[0]}' is given twice. Give each checkpoint once, in the order of the training.")
@@ -167,7 +167,7 @@ def _is_step(path: Path) -> bool:
     return path.is_dir() and bool(CHECKPOINT.fullmatch(path.name) and NUMBER.search(path.name))
 
 
-def _expanded(name: str) -> list[str | Path]:
+def _expand(name: str) -> list[str | Path]:
     place = find(name)
     if place.engine:
         raise BadInput(
@@ -218,7 +218,7 @@ def _is_model(folder: Path) -> bool:
 
 
 def _number(path: Path) -> tuple[float, str]:
-    """The last number in a folder's name; what has none, as the final model, comes last."""
+    """The sort key of a checkpoint: the last number in its name; the final model, which has none, comes last."""
     numbers = NUMBER.findall(path.name)
     return (float(numbers[-1]) if numbers else float("inf")), path.name
 

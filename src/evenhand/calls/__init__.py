@@ -1,1 +1,1 @@
-"""What users call: it measures, and has the run read."""
+"""The public functions that measure; a gate and a page then read the run."""

@@ -1,4 +1,4 @@
-"""What users call: it measures, or has others' scores, and then a gate and a page read the run."""
+"""The public functions that measure models or import scores; a gate and a page then read the run."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -58,7 +58,7 @@ class Curve(ask.Tracked, total=False):
 
 @dataclass(frozen=True)
 class GateAndPage:
-    """What reads each run while its folder is locked: a gate, if there is one, and what writes the page."""
+    """Judges each run by a gate, if there is one, and writes its page, while its folder is locked."""
 
     gate: Gate | None = None
 

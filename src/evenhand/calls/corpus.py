@@ -49,7 +49,7 @@ def write(
         **(own if vocabulary.beside or vocabulary.pairs else ours | own),
     }
     shown = {
-        name: examples(replace(corpora[name], without=tuple(counted.skipped)), _wanted(counted), vocabulary)
+        name: examples(replace(corpora[name], without=tuple(counted.skipped)), _example_words(counted), vocabulary)
         for name, counted in found.items()
     }
     html = corpus_page(found, shown, facts, listed).encode()
@@ -65,8 +65,8 @@ def write(
     return out / PAGE
 
 
-def _wanted(found: Counted) -> dict[str, str]:
-    """The words that are shown with examples, and whom these should speak of."""
+def _example_words(found: Counted) -> dict[str, str]:
+    """The words to show with examples, and the gender that these should be about; empty for either."""
     sides = {"women": "female", "men": "male"}
     words = {word: sides[who] for who, listed in around(found).items() for word in listed}
     return dict.fromkeys(map(str, found.beside["profession"]), "") | words

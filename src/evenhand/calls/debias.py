@@ -159,14 +159,14 @@ def debias(
         asked: dict[str, Any] = {"suite": suite, "limit": limit, "seed": seed}
         named: dict[str, Any] = {"model_options": options, **loading} if source.given is None else {}
         before = audit(model if source.given is None else source.given, out=out / "before", **asked, **named)
-        known = _held_out(before, base, limit)  # a method may change the model in place
+        known = _held_out_answers(before, base, limit)  # a method may change the model in place
         with guarded():
-            made = _checked(how.apply(str(model) if how.trains else base, texts, folder), base)
+            made = _check_debiased(how.apply(str(model) if how.trains else base, texts, folder), base)
         settings: Loaded = loading if isinstance(made, str) else {}
         after = audit(made, out=out / "after", **asked, **settings)
         if after.record.fingerprint == before.record.fingerprint:
             raise BadInput(f"The method '{how.name}' gave the model as it was, '{made}'. It must give another one.")
-        language = _language(known, _held_out(after, ModelSource.of(made, settings).load(), limit), seed)
+        language = _language(known, _held_out_answers(after, ModelSource.of(made, settings).load(), limit), seed)
         rows = tuple(changes(before, after))
         folder, wrapped = (Path(made), None) if isinstance(made, str) else (folder, made)
         with guarded():
@@ -202,8 +202,8 @@ def _method(method: str | Mitigation, seed: int, **given: Any) -> Mitigation:
     return method
 
 
-def _checked(made: Any, base: Model) -> str | Model:
-    """What a method gave, the folder of a model or an object; an error if it is neither, or the model as it was."""
+def _check_debiased(made: Any, base: Model) -> str | Model:
+    """The result of a method, a model's folder or an object; an error if it is neither, or the model as it was."""
     if isinstance(made, str | Path) and Path(made).is_dir():
         return str(made)
     check_model(made)
@@ -231,10 +231,10 @@ def _claim(out: Path, made_of: str) -> None:
     write_whole(path, lambda file: file.write(json.dumps({"sha256": made_of}).encode()))
 
 
-def _held_out(run: Run, model: Model, limit: int | None) -> list[Answer]:
-    """How likely each token of sentences is that no training has seen; none if the model cannot be asked that.
+def _held_out_answers(run: Run, model: Model, limit: int | None) -> list[Answer]:
+    """The log-likelihoods of the tokens of held-out sentences; empty if the model cannot be asked for them.
 
-    They are those of a run of gbef, whose answers are kept; with `limit`, of at most that many pairs.
+    The sentences are of tgb, whose answers a run of gbef has kept; with `limit`, of at most that many pairs.
     """
     pairs = tgb().items[:: len(tgb().items) // min(HELD_OUT, limit or HELD_OUT)]
     texts = [text for pair in pairs if isinstance(pair, Pair) for text in (pair.stereotype, pair.counterpart)]

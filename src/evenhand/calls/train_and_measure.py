@@ -30,7 +30,7 @@ Train = Callable[[str, Sequence[Any], Any, Path], object]
 
 
 def check(recipe: "str | loop.Recipe | None" = None, *, draws: int = 1, limit: int | None = None) -> None:
-    """Raise an error for a value that cannot be, before any text is read."""
+    """Raise an error for an invalid value, before any text is read."""
     if recipe is not None:
         recipe_of(recipe)
     for name, value in (("draws", draws), ("limit", limit)):
@@ -39,7 +39,7 @@ def check(recipe: "str | loop.Recipe | None" = None, *, draws: int = 1, limit: i
 
 
 def trained(base: str, texts: Sequence[str], recipe: "loop.Recipe", out: Path, name: str) -> Path:
-    """The folder of the model fine-tuned on these texts: made once, and found again by what it is made of."""
+    """The folder of the model fine-tuned on these texts: trained once, and found again by a hash of its inputs."""
     folder = _folder(base, texts, recipe, out, name)
     train_masked(base, texts, recipe, folder)
     return folder
@@ -50,7 +50,7 @@ class Study:
     """Models that are fine-tuned from one base and measured on the same tasks.
 
     With `limit`, only a random sample of that many items of each dataset is measured, the same for every model. Runs
-    are kept in `out` and found again; weights are not, since a study makes dozens of them.
+    are kept in `out` and reused; weights are deleted, since a study makes dozens of them.
     """
 
     base: str

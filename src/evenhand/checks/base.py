@@ -90,7 +90,7 @@ def _blanks(language: str) -> Iterator[Fill]:
         yield Fill(text, word, word.of(text))
 
 
-def _whole(language: str) -> Iterator[Question]:
+def _texts(language: str) -> Iterator[Question]:
     return (Likelihood(blank.text) for blank in _blanks(language))
 
 
@@ -101,5 +101,5 @@ def _inferences(language: str) -> Iterator[Question]:
         yield Entail(" ".join([example.premise] * (1 + n % 2)), example.hypothesis)
 
 
-ORDINARY: dict[str, Callable[[str], Iterator[Question]]] = {"masked": _blanks, "nli": _inferences, "causal": _whole}
+ORDINARY: dict[str, Callable[[str], Iterator[Question]]] = {"masked": _blanks, "nli": _inferences, "causal": _texts}
 """Questions that each kind of model can answer."""

@@ -53,7 +53,7 @@ def doctor(
         try:
             loaded = source.load()
         except UnfitModel as error:
-            return Findings([_refused(error)])
+            return Findings([_refusal_finding(error)])
         kind = kind_of(loaded)
         return Findings(examine(loaded, data if kind == source.kind else chosen(suite, lang, kind), lang))
 
@@ -73,7 +73,7 @@ def examine(
     """
     own = own_findings(model, language)
     if isinstance(model, Selective):
-        return [*own, *_ask_little(model, language, own)]
+        return [*own, *_check_selective(model, language, own)]
     case = Case(model, language, datasets, thorough, fits or {})
     if case.kind == "vectors":  # of static ones, all that matters is which words there are
         return [*own, *vocabulary(case)]
@@ -90,13 +90,13 @@ def examine(
         except LeftOut as out:
             left.append(str(out))
         except UnfitModel as error:
-            findings.append(_refused(error))
+            findings.append(_refusal_finding(error))
         except Exception as error:
             if examined:
                 raise
-            left.append(f"{_name(check)} ({type(error).__name__}: {error})")
+            left.append(f"{_check_name(check)} ({type(error).__name__}: {error})")
     if not examined:
-        left.append(f"{', '.join(map(_name, (*looking, half_precision)))} (it only answers questions)")
+        left.append(f"{', '.join(map(_check_name, (*looking, half_precision)))} (it only answers questions)")
     elif not datasets:
         left.append(f"words and length (no suite of '{language}' for its kind)")
     if left and thorough:
@@ -106,7 +106,7 @@ def examine(
 
 
 def own_findings(model: Model, language: str) -> list[Finding]:
-    """What the model says of itself."""
+    """The findings of the model's own `findings` method; none if it has no such method."""
     if not isinstance(model, SelfChecked):
         return []
     with foreign(f"`findings` of the model '{model.name}' failed", model):
@@ -116,7 +116,7 @@ def own_findings(model: Model, language: str) -> list[Finding]:
     return findings
 
 
-def _ask_little(model: Selective, language: str, own: Sequence[Finding]) -> Iterator[Finding]:
+def _check_selective(model: Selective, language: str, own: Sequence[Finding]) -> Iterator[Finding]:
     """Whether a model that cannot be asked everything knows the language, by a few questions that it can be asked."""
     case = Case(model, language, thorough=False)
     try:
@@ -129,7 +129,7 @@ def _ask_little(model: Selective, language: str, own: Sequence[Finding]) -> Iter
         yield Finding(UNCHECKED, CAREFUL, f"{out}.", "Look at some of its answers yourself.")
 
 
-def _name(check: Check) -> str:
+def _check_name(check: Check) -> str:
     return check.__name__.replace("_", " ")
 
 
@@ -172,7 +172,7 @@ def chosen(suite: str, language: str, kind: str) -> list[Dataset]:
     return list(data.values())
 
 
-def _refused(error: UnfitModel) -> Finding:
+def _refusal_finding(error: UnfitModel) -> Finding:
     """The finding of a model that was refused; the last sentence of the message says what to do."""
     says, _, do = str(error).rpartition(". ")
     return Finding(error.check, UNFIT, f"{says}." if says else do, do if says else "")

@@ -75,11 +75,11 @@ def fit(model: TokenCounter, dataset: Dataset) -> Fit:
         elif not asked and (text := texts(item)[0]):  # words of several tokens are no fault of theirs
             whole.setdefault(item.groups.get(dataset.cluster, item.id), []).append((text, Span(0, len(text))))
     by_cluster: dict[str, list[int]] = {}
-    for (cluster, _), n in _counted(model, attributes).items():
+    for (cluster, _), n in _count_tokens(model, attributes).items():
         if n:
             by_cluster.setdefault(cluster, []).append(n)
     tokens = {cluster: fmean(counts) for cluster, counts in by_cluster.items()}
-    return Fit(dataset.name, dataset.language, _counted(model, targets), tokens, _counted(model, whole))
+    return Fit(dataset.name, dataset.language, _count_tokens(model, targets), tokens, _count_tokens(model, whole))
 
 
 class Cut(NamedTuple):
@@ -99,9 +99,9 @@ def cuts(model: TokenCounter, dataset: Dataset) -> list[Cut]:
     """The words of the dataset that have a gender, or are associated with one, with their numbers of tokens."""
     found: dict[tuple[str, str, str], list[Place]] = {}
     for item in dataset.items:
-        for role, gender, (text, span) in _gendered(item):
+        for role, gender, (text, span) in _gendered_words(item):
             found.setdefault((role, gender, span.of(text)), []).append((text, span))
-    return [Cut(*named, n) for named, n in _counted(model, found).items()]
+    return [Cut(*named, n) for named, n in _count_tokens(model, found).items()]
 
 
 def flawed(dataset: Dataset) -> Iterator[str]:
@@ -121,7 +121,7 @@ def flawed(dataset: Dataset) -> Iterator[str]:
     yield f"{says}, or are otherwise flawed.{look}"
 
 
-def _gendered(item: Item) -> Iterator[tuple[str, str, Place]]:
+def _gendered_words(item: Item) -> Iterator[tuple[str, str, Place]]:
     """The role and gender of each word that an item asks about, with its sentence."""
     typed = next((item.groups[name] for name in TYPED if name in item.groups), "")
     if isinstance(item, Sentence):
@@ -148,8 +148,8 @@ def _without_article(text: str, found: Sequence[Span]) -> Span | None:
     return Span(kept[0].start, kept[-1].stop) if kept else None
 
 
-def _counted(model: TokenCounter, places: Mapping[Name, list[Place]]) -> dict[Name, int]:
-    """The most tokens of each word in a few of its sentences: in one, another word may be the unknown one."""
+def _count_tokens(model: TokenCounter, places: Mapping[Name, list[Place]]) -> dict[Name, int]:
+    """The largest number of tokens of each word in a few of its sentences: in one, another word may be unknown."""
     few = {name: [found[i * len(found) // TRIED] for i in range(TRIED)] for name, found in places.items()}
     counts = iter(model.count_tokens([place for found in few.values() for place in found]))
     return {name: max(next(counts) for _ in found) for name, found in few.items()}

@@ -53,7 +53,7 @@ class Evidence:
 
 def head_and_language(case: Case) -> Iterator[Finding]:
     """A finding on the head, one on the language: a model that knows another language has a trained head."""
-    evidence = _inference if case.kind == "nli" else _context
+    evidence = _inference_evidence if case.kind == "nli" else _context
     here = evidence(case, case.language)
     if here is not None and here.learnt == FINE:
         yield Finding("head", FINE, here.says)
@@ -90,7 +90,7 @@ def labels(case: Case) -> Iterator[Finding]:
     if len(said) <= len(examples) / 2:
         why = f"it reads no plain inferences of '{case.language}'" if examples else "we have no pairs"
         raise LeftOut("labels", why)
-    read = _right(said)
+    read = _count_right(said)
     best = max(read, key=read.__getitem__)
     never = sorted(set(LABELS) - {got for _, got in said})
     if read[best] >= RIGHT * len(said) and read[LABELS] < GUESSED * len(said):
@@ -113,7 +113,7 @@ def _context(case: Case, language: str) -> Evidence | None:
     The later tokens of a word are masked with it, or a word split into letters would give itself away in any order.
     """
     plain = plain_texts.sentences(language)
-    own = () if plain or language != case.language else _own(case)
+    own = () if plain or language != case.language else _dataset_sentences(case)
     if not (some := (plain or own)[: None if case.thorough else FEW]):
         return None
     mixed = [plain_texts.shuffled(text, language) for text in some]
@@ -122,7 +122,7 @@ def _context(case: Case, language: str) -> Evidence | None:
     both = list(zip(answers[: len(some)], answers[len(some) :], counts, strict=True))
     read = [(a, b, n) for a, b, n in both if is_number(a) and is_number(b)]
     if len(read) <= len(some) / 2:
-        return _unread(language, answers[: len(some)], "sentences")
+        return _unread_evidence(language, answers[: len(some)], "sentences")
     unit = "a character" if language in plain_texts.SPACELESS else "a word"
     sense = fmean(a.logp / n for a, _, n in read)
     gain = fmean((a.logp - b.logp) / n for a, b, n in read)
@@ -136,26 +136,26 @@ def _context(case: Case, language: str) -> Evidence | None:
         f"{what} '{language}' are likelier than their words shuffled by {gain:+.1f} nats {unit}"
         + (f"; models that know a language reach {LEARNT:g}." if verdict != FINE else "."),
         f"'{language}': perplexity {shown} {unit} on {len(read)} {'own' if own else 'plain'} sentences, {tokens:.1f} "
-        f"tokens {unit}, {_unknown(len(some) - len(read), 'sentences')}.",
+        f"tokens {unit}, {_describe_unknown(len(some) - len(read), 'sentences')}.",
         own=bool(own),
     )
 
 
-def _own(case: Case) -> tuple[str, ...]:
+def _dataset_sentences(case: Case) -> tuple[str, ...]:
     """The first sentences that are to be measured, of a language that we have no plain texts of."""
     items = [item for dataset in case.datasets for item in dataset.items if isinstance(item, Pair | Sentence)]
     return tuple(dict.fromkeys(texts(item)[0] for item in items[:: max(1, len(items) // OWN)]))[:OWN]
 
 
-def _inference(case: Case, language: str) -> Evidence | None:
+def _inference_evidence(case: Case, language: str) -> Evidence | None:
     """How many plain inferences are right in the best order of the labels; `labels` checks the order."""
     examples, answers, said = _ask_inferences(case, language)
     if not examples:
         return None
     if len(said) <= len(examples) / 2:
-        return _unread(language, answers, "inferences")
-    unknown = _unknown(len(examples) - len(said), "inferences")
-    read = _right(said)
+        return _unread_evidence(language, answers, "inferences")
+    unknown = _describe_unknown(len(examples) - len(said), "inferences")
+    read = _count_right(said)
     right = max(read.values())
     otherwise = "" if read[LABELS] == right else ", its labels taken in another order"
     share = right / len(said)
@@ -168,7 +168,7 @@ def _inference(case: Case, language: str) -> Evidence | None:
     )
 
 
-def _unread(language: str, answers: Sequence[Answer], what: str) -> Evidence:
+def _unread_evidence(language: str, answers: Sequence[Answer], what: str) -> Evidence:
     """Evidence that the model does not know the characters of most texts; LeftOut if there is another reason."""
     notes = [answer.note for answer in answers if not is_number(answer)]
     if notes.count(UNKNOWN) < len(notes) / 2:
@@ -185,11 +185,11 @@ def _ask_inferences(case: Case, language: str) -> tuple[Sequence[Example], list[
     return examples, answers, [(label, LABELS[logps.index(max(logps))]) for label, logps in both]
 
 
-def _right(said: Sequence[tuple[str, str]]) -> dict[tuple[str, ...], int]:
+def _count_right(said: Sequence[tuple[str, str]]) -> dict[tuple[str, ...], int]:
     return {order: sum(order[LABELS.index(got)] == label for label, got in said) for order in permutations(LABELS)}
 
 
-def _unknown(n: int, what: str) -> str:
+def _describe_unknown(n: int, what: str) -> str:
     return f"{n} {what} with unknown characters" if n else "nothing unknown"
 
 

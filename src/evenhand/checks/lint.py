@@ -66,7 +66,7 @@ def lint(
     read = partial(_pairs, str(file), named, stereotype, counterpart)
     if named is None and (why := not_english(text for _, *texts in read() for text in texts)):
         raise BadInput(f"'{file}': {why} The linter knows the gendered words of English.")
-    count = _counter(model) if model else None
+    count = _token_counter(model) if model else None
     n = 0
 
     def counted() -> Iterator[Sentences]:
@@ -91,7 +91,7 @@ def _pairs(file: str, named: Dataset | None, stereotype: str, counterpart: str) 
         yield item.id, item.stereotype, item.counterpart
 
 
-def _counter(name: str) -> Count:
+def _token_counter(name: str) -> Count:
     model = models.load(name)
     if not isinstance(model, TokenCounter):
         raise BadInput(f"'{name}' cannot count tokens. Choose a masked language model as `model`, or none.")

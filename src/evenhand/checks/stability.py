@@ -44,11 +44,11 @@ def batching(case: Case) -> Iterator[Finding]:
     questions, together = case.ordinary
     alone = [ask(case.model, [question])[0] for question in questions]
     backwards = ask(case.model, questions[::-1])[::-1]
-    far = max(_farthest(together, alone), _farthest(together, backwards))
+    far = max(_largest_difference(together, alone), _largest_difference(together, backwards))
     verdict: Verdict = FINE if far < ROUNDING[case.dtype] else CAREFUL if far < LEAKING[case.dtype] else UNFIT
     asked = f"{len(questions)} questions of unequal length, alone, together and in reverse"
     do = "Measure with `batch_size=1`, and compare only with such runs. The model may attend to padding."
-    says = f"{asked}: answers differ by {_nats(far)} at most."
+    says = f"{asked}: answers differ by {_format_nats(far)} at most."
     yield Finding("batching", verdict, says, "" if verdict == FINE else do)
 
 
@@ -67,12 +67,12 @@ def half_precision(case: Case) -> Iterator[Finding]:
         half = dtype if case.dtype == "float32" else case.dtype
         try:
             answers, redone = _cast_answers(model, dtype, questions)
-            far = _farthest(here, answers)
+            far = _largest_difference(here, answers)
         except (ModelError, RuntimeError) as error:  # whatever the device cannot do
             said.append(str(error).strip().splitlines()[0].rstrip("."))
             continue
         no_numbers = "gives answers that are not numbers"
-        said.append(f"{half} {no_numbers if math.isinf(far) else f'is {_nats(far)} from float32 at most'}")
+        said.append(f"{half} {no_numbers if math.isinf(far) else f'is {_format_nats(far)} from float32 at most'}")
         if redone := max(redone, overflowed(model)):
             said.append(f"{half} overflowed on {redone} inputs, which were computed again in float32")
         if far > APART or redone:
@@ -89,11 +89,11 @@ def _cast_answers(model: Examined, dtype: str, questions: Sequence[Question]) ->
         return cast.answer(questions), overflowed(cast)
 
 
-def _farthest(one: Sequence[Answer], other: Sequence[Answer]) -> float:
+def _largest_difference(one: Sequence[Answer], other: Sequence[Answer]) -> float:
     """The largest difference between log-probabilities; infinite if only one of two is a number."""
     answered = ((x, y) for x, y in zip(one, other, strict=True) if is_number(x) or is_number(y))
     return max((apart(x, y) if is_number(x) and is_number(y) else math.inf for x, y in answered), default=0.0)
 
 
-def _nats(far: float) -> str:
+def _format_nats(far: float) -> str:
     return "more than any number" if math.isinf(far) else f"{far:.1g} nats"

@@ -49,7 +49,7 @@ def word_beginnings(case: Case) -> Iterator[Finding]:
     name = "word beginnings"
     blanks = [Fill(text, span, span.of(text)) for text, span in places]
     if shared := [blank.answer for blank in blanks if _read(model, blank).note == STRADDLES]:
-        says = f"{len(shared)} of {len(places)} words share a token with their neighbours: {_some(shared)}."
+        says = f"{len(shared)} of {len(places)} words share a token with their neighbours: {_quote(shared)}."
         verdict = UNFIT if len(shared) > len(places) / 2 else CAREFUL
         do = "Use a model whose tokenizer keeps words apart."
         yield Finding(name, verdict, f"{says} They cannot be masked alone, and have no score.", do)
@@ -59,10 +59,10 @@ def word_beginnings(case: Case) -> Iterator[Finding]:
     differing = [word for word, (start, inside) in tokens.items() if start != inside]
     within = "at the start of a text than within it"
     if cut := [word for word in differing if len(tokens[word][0]) > len(tokens[word][1])]:
-        says = f"{len(cut)} of {len(first)} words are split further {within}: {_some(cut)}."
+        says = f"{len(cut)} of {len(first)} words are split further {within}: {_quote(cut)}."
         yield Finding(name, CAREFUL, says, "Compare sentences that begin with the word only with one another.")
     elif differing:
-        says = f"{_some(differing)} have other tokens {within}, because of the space before."
+        says = f"{_quote(differing)} have other tokens {within}, because of the space before."
         yield Finding(name, FINE, f"{says} Words are tokenized where they stand.")
     else:
         yield Finding(name, FINE, "A word has the same tokens at the start of a text and within it.")
@@ -90,9 +90,9 @@ def casing(case: Case) -> Iterator[Finding]:
     # Only words at the start of a text: German nouns have a capital anywhere.
     first = {span.of(text) for text, span in _places(case) if not text[: span.start].strip()}
     first = {word for word in first if word[:1].isupper()}
-    cut = sorted(word for word in first if _count(case.model, word) > _count(case.model, word.lower()) > 0)
+    cut = sorted(word for word in first if _n_tokens(case.model, word) > _n_tokens(case.model, word.lower()) > 0)
     if cut:
-        says = f"Capitals are seen, and {len(cut)} of {len(first)} words are split because of theirs: {_some(cut)}."
+        says = f"Capitals are seen, and {len(cut)} of {len(first)} words are split because of theirs: {_quote(cut)}."
         do = "At the start of a sentence they are different words to the model: look at such items separately."
         yield Finding("casing", CAREFUL, says, do)
     else:
@@ -152,12 +152,12 @@ def length(case: Case) -> Iterator[Finding]:
         return
     most, where, over, tried = 0, "", 0, 0
     for dataset in case.datasets:
-        items = sorted(dataset.items, key=lambda item: max(map(len, _whole(item))), reverse=True)[:LONGEST]
+        items = sorted(dataset.items, key=lambda item: max(map(len, _full_texts(item))), reverse=True)[:LONGEST]
         asked = [question for item in items for question in _questions(item, case.kind)]
         for reading in model.plan(asked).readings:
             tried += 1
             over += reading.note == TOO_LONG
-            if (n := _size(reading, case.kind)) > most:
+            if (n := _input_length(reading, case.kind)) > most:
                 most, where = n, dataset.name
     limit = f"{model.longest:,}" if model.longest < 2**31 else "any number of"
     if over:
@@ -179,13 +179,13 @@ def _places(case: Case) -> list[Place]:
 
 
 def _tokens(model: Planned, word: str, at: int) -> tuple[int, ...]:
-    """The tokens of the word, repeated once, at its first or second position."""
+    """The tokens of a word in the text "word word", at its first (0) or second (1) position."""
     start = (len(word) + 1) * at
     reads = _read(model, Fill(f"{word} {word}", Span(start, start + len(word)), word)).reads
     return tuple(token for read in reads for _, token in read.cells)
 
 
-def _count(model: Examined, word: str) -> int:
+def _n_tokens(model: Examined, word: str) -> int:
     return model.count_tokens([(f"{word} {word}", Span(len(word) + 1, 2 * len(word) + 1))])[0]
 
 
@@ -193,11 +193,11 @@ def _read(model: Planned, question: Question) -> Reading:
     return model.plan([question]).readings[0]
 
 
-def _some(found: list[str]) -> str:
+def _quote(found: list[str]) -> str:
     return ", ".join(f"'{word}'" for word in found[:3])
 
 
-def _size(reading: Reading, kind: str) -> int:
+def _input_length(reading: Reading, kind: str) -> int:
     """The tokens of the longest input; a causal model's inputs are shared, so its start and all that is asked count."""
     if kind == "causal":
         return 1 + sum(len(read.cells) for read in reading.reads) if reading.reads else 0
@@ -207,16 +207,16 @@ def _size(reading: Reading, kind: str) -> int:
 def _questions(item: Item, kind: str) -> list[Question]:
     """Questions whose inputs have all tokens of an item: any one word hidden; for a causal model, the whole text."""
     if kind == "causal":
-        whole = [f"{item.premise} {item.hypothesis}"] if isinstance(item, NliPair) else _whole(item)
+        whole = [f"{item.premise} {item.hypothesis}"] if isinstance(item, NliPair) else _full_texts(item)
         return [Likelihood(text) for text in whole if text.strip()]
     if isinstance(item, NliPair):
         return [Entail(item.premise, item.hypothesis)]
     if isinstance(item, Blank):
         return [Fill(item.text, item.blank, max(item.candidates, key=len))]
-    return [Fill(text, (span := words(text)[0]), span.of(text)) for text in _whole(item) if text.strip()]
+    return [Fill(text, (span := words(text)[0]), span.of(text)) for text in _full_texts(item) if text.strip()]
 
 
-def _whole(item: Item) -> Sequence[str]:
+def _full_texts(item: Item) -> Sequence[str]:
     """The texts of an item; of a triple, each sentence with what comes before it."""
     if not isinstance(item, Triple):
         return texts(item)

@@ -25,10 +25,10 @@ from evenhand.training.processes import processes
 
 
 class Once(typer.core.TyperCommand):
-    """A command that refuses an option given twice, unless it is a list."""
+    """Rejects an option that is given twice, unless it is a list: Typer would silently keep the last value."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if not ctx.resilient_parsing:  # which shell completion is
+        if not ctx.resilient_parsing:  # set by shell completion
             *_, given = self.make_parser(ctx).parse_args(args=list(args))
             for option in given:
                 times = given.count(option)
@@ -39,7 +39,7 @@ class Once(typer.core.TyperCommand):
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """List the options by what they are about."""
+        """List the options by group."""
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": [], **{group: [] for group in GROUPS}}
         for parameter in self.get_params(ctx):
             title = "Arguments" if parameter.param_type_name == "argument" else "Options"
@@ -54,7 +54,7 @@ class Once(typer.core.TyperCommand):
                     formatter.write_dl(rows)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; evenhand ends it by `typer.Exit`, and an end by anything else is no success."""
+        """Run the command; a SystemExit is an error, since evenhand itself ends commands by `typer.Exit`."""
         try:
             return super().invoke(ctx)
         except SystemExit as end:

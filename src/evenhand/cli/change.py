@@ -20,7 +20,7 @@ from evenhand.core.parameters import LABELS, Debias, Seed, Swap
 from evenhand.errors import BadInput
 
 NAMES = 10
-"""Names that stay which are listed; the edit log has all."""
+"""How many of the names that stay are listed; the edit log has all."""
 nli = typer.Typer(help="Train NLI classifiers.", no_args_is_help=True, rich_markup_mode=None)
 
 
@@ -73,7 +73,7 @@ def swap(
 
 @contextmanager
 def piped(file: Path, out: Path | None, suffix: str, *, trail: bool) -> Iterator[tuple[Path, Path | None]]:
-    """The files to read and to write: - are temporary ones, filled from standard input or copied to standard output."""
+    """The files to read and write; for - a temporary one, filled from standard input or copied to standard output."""
     reads, writes = str(file) == "-", str(out) == "-" or (out is None and str(file) == "-")
     if not reads and not writes:
         yield file, out

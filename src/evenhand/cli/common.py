@@ -24,18 +24,18 @@ Yes = Annotated[bool, Says("With `fresh`: do not ask.", "--yes", group=RESULTS)]
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
-    """What typer makes a command of: the function's parameters, and those that it unpacks, with what they say.
+    """The function with a signature that Typer can read: its own parameters, and those of the class that it unpacks.
 
-    Of what it unpacks, the function gets what was given or has a default.
+    An unpacked parameter that has neither a value nor a default is not passed on.
     """
     own, unpacked = [], []
     for parameter in inspect.signature(function).parameters.values():
         if get_origin(parameter.annotation) is not Unpack:
-            own.append(_as_typed(parameter.name, parameter.annotation, parameter.default))
+            own.append(_typer_parameter(parameter.name, parameter.annotation, parameter.default))
             continue
         (subject,) = get_args(parameter.annotation)
         for name, record in records_of(subject).items():
-            unpacked.append(_as_typed(name, subject.__annotations__[name], record.default))
+            unpacked.append(_typer_parameter(name, subject.__annotations__[name], record.default))
     optional = {parameter.name for parameter in unpacked}
 
     @wraps(function)
@@ -47,8 +47,8 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
-def _as_typed(name: str, hint: Any, default: Any) -> inspect.Parameter:
-    """A parameter as typer reads it; what may be a list is None where it is not given."""
+def _typer_parameter(name: str, hint: Any, default: Any) -> inspect.Parameter:
+    """A parameter as Typer reads it; one that may be a list is None if it is not given."""
     kind, record = get_args(hint) or (hint, None)
     if record is not None:
         several = isinstance(record, Several)
@@ -64,7 +64,7 @@ def _as_typed(name: str, hint: Any, default: Any) -> inspect.Parameter:
 
 
 def _load_plugins(files: Paths) -> None:
-    """Load these files, and what installed packages have; the package is imported only if there is something."""
+    """Load these files and the plugins of installed packages; `evenhand.plugins` is imported only if there are any."""
     if files or any(group.startswith("evenhand.") for group in entry_points().groups):
         from evenhand import plugins
 
@@ -105,7 +105,7 @@ def print_or_write(text: str, out: Path | None) -> None:
 
 
 def values(given: Names, what: str, example: str) -> dict[str, Any]:
-    """The values of options of somebody else's code, by name: numbers, true and false as JSON, the others as texts."""
+    """The values of options for other people's code, by name: what is JSON (numbers, true, false) is parsed."""
     found: dict[str, Any] = dict(parsed(given, what, example))
     for name, value in found.items():
         with suppress(ValueError):
@@ -114,7 +114,7 @@ def values(given: Names, what: str, example: str) -> dict[str, Any]:
 
 
 def parsed(options: Names, what: str = "option", example: str = "masks=words") -> dict[str, str]:
-    """The values of options, by name."""
+    """The values of NAME=VALUE options, by name."""
     found: dict[str, str] = {}
     for option in options or []:
         name, sign, value = option.partition("=")
@@ -161,4 +161,4 @@ READ: dict[str, Callable[[Any], Any]] = {
     "measures": _split,
     "rates": lambda given: [_rate(rate) for rate in _split(given)],
 }
-"""How values are read that are typed as text and are something else in Python, by the parameter's name."""
+"""By parameter: how its text on the command line becomes its value in Python."""

@@ -23,7 +23,7 @@ CONFIG = "Read options from a TOML file, by their names. The command line overri
 
 
 def from_config(context: typer.Context, path: Path | None) -> Path | None:
-    """Make what the file says the default of the command's options, by their names: `batch-size = 8`.
+    """Make the values in the file the defaults of the command's options, by name: `batch-size = 8`.
 
     A list is an option that is repeated; a table, `option` or `model-option`, has options by name.
     """
@@ -45,7 +45,7 @@ def from_config(context: typer.Context, path: Path | None) -> Path | None:
             raise BadInput(f"{path}: '{name}' has a value of the wrong kind. Got {value!r}.")
         default = value if isinstance(value, bool) else [*map(str, values)] if several else str(value)
         try:
-            if param.callback is None:  # which would act on the value, not only look at it
+            if param.callback is None:  # a callback would act on the value, which is only validated here
                 param.process_value(context, default)
         except typer.BadParameter as error:
             raise BadInput(f"{path}: '{name}' has a value that cannot be used. {error.message}") from error
@@ -55,7 +55,7 @@ def from_config(context: typer.Context, path: Path | None) -> Path | None:
 
 
 class Audit(ask.Audited, ask.Cluster, ask.Judged, total=False):
-    """What the command has in common with `evenhand.sweep`."""
+    """The options that the command shares with `evenhand.sweep`."""
 
 
 def audit(

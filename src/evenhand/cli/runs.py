@@ -30,7 +30,7 @@ def runs(
         return
     found = [_described(folder, one) for one in Runs(folder).all()]
     if as_json:
-        print_json([about | {"results": [_plain(row) for row in rows]} for about, rows in found])
+        print_json([about | {"results": [_row_as_json(row) for row in rows]} for about, rows in found])
     elif found:
         terminal.show(*(_table(about, rows) for about, rows in found))
     else:
@@ -55,7 +55,7 @@ def _of(row: Any) -> str:
     return ", ".join(filter(None, (row.estimand, row.contrast, *row.groups.values()))) or "all"
 
 
-def _plain(row: Any) -> dict[str, Any]:
+def _row_as_json(row: Any) -> dict[str, Any]:
     names = ("dataset", "measure", "estimand", "contrast", "groups", "value", "low", "high", "n")
     found = {name: None if (value := getattr(row, name)) != value else value for name in names}  # NaN is not itself
     return found | {"partial": row.task.partial, "of": _of(row), "lean": row.verdict.word}

@@ -42,7 +42,7 @@ def show(
     elif full or dataset or frequency:
         from evenhand.show.scorecard import scorecard
 
-        terminal.show(scorecard(loaded, dataset or (), frequency=_numbers(frequency) if frequency else None))
+        terminal.show(scorecard(loaded, dataset or (), frequency=_read_frequencies(frequency) if frequency else None))
     else:
         print_answer(loaded)
 
@@ -59,14 +59,14 @@ def rescore(as_json: Json = False, plugin: Plugins = None, **given: Unpack[Resco
 
 
 def print_answer(run: Any, *, whole: bool = True) -> None:
-    """Print what a run shows, on one screen; or only how it begins."""
+    """Print the main results of a run, on one screen; or only the beginning of that."""
     from evenhand.show.answer import answer, brief, fitted
 
     width = fitted(terminal.width())
     terminal.show(answer(run, width) if whole else brief(run), width=width)
 
 
-def _numbers(path: Path) -> dict[str, float]:
+def _read_frequencies(path: Path) -> dict[str, float]:
     """The numbers in a file with a word, a tab and a number on each line."""
     try:
         rows = [line.split("\t") for line in read_parsed(path, str.splitlines) if line.strip()]
@@ -171,7 +171,7 @@ def compare(
 
 
 def _form(form: str | None, as_json: bool, as_markdown: bool, out: Path | None) -> str:
-    """What to print or write; without an option, as the ending of the file says."""
+    """The format to print or write: the one asked for, or else by the ending of the file."""
     if as_markdown:
         log.warning("--markdown is deprecated, and will be removed in 0.3.0: use --as markdown.")
     asked = [name for name in (form, as_json and "json", as_markdown and "markdown") if name]

@@ -22,7 +22,7 @@ LINES = "Each line of a text file is a document. Default: each file of a folder,
 
 
 class Counted(Learn, Cluster, total=False):
-    """What the command has in common with what counts, and what trains."""
+    """The options that `corpus` shares with the functions that count and that train."""
 
     lang: Lang
     seed: Seed

@@ -22,7 +22,7 @@ from evenhand.training.processes import is_worker_rank
 OK, BAD_INPUT, OUR_FAULT, INTERRUPTED, UNREAD = 0, 2, 70, 130, 141
 WIDTH, WIDEST = 120, 1000
 NOT_OURS = (errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES, errno.ENOSPC, errno.EROFS)
-"""Errors of a system that are about the path that was given, or about where it is."""
+"""Errors of the operating system about a path that was given, or its disk: the user's to fix."""
 NAMED = re.compile(r"`([a-z_]+)(?:=['\"]?([^`'\"]*)['\"]?)?`")
 """A parameter in a message, or its value."""
 
@@ -43,23 +43,23 @@ def run(
     try:
         app(arguments)
     except SystemExit as end:  # how typer ends, also after wrong usage (2) or an interrupt (130)
-        code = end.code if isinstance(end.code, int) else BAD_INPUT  # which is none of typer's
+        code = end.code if isinstance(end.code, int) else BAD_INPUT  # Typer's own are numbers
     except EvenhandError as error:
-        return _say(worded(str(error)), BAD_INPUT)
+        return _print_error(worded(str(error)), BAD_INPUT)
     except (Exception, GeneratorExit) as error:
-        if _interrupted(error):
-            return _say("Interrupted.", INTERRUPTED)
+        if _is_interrupt(error):
+            return _print_error("Interrupted.", INTERRUPTED)
         if isinstance(error, OSError) and error.errno in NOT_OURS:
             why = BadInput(f"'{error.filename}': {error.strerror}. Choose another place or name.")
-            return _say(str(why), BAD_INPUT)
+            return _print_error(str(why), BAD_INPUT)
         traceback.print_exc()
-        return _say("This is a bug in evenhand, not a fault of your input. Please report it.", OUR_FAULT)
+        return _print_error("This is a bug in evenhand, not a fault of your input. Please report it.", OUR_FAULT)
     if code == INTERRUPTED:
-        return _say("Interrupted. Answers are kept: the same command resumes from there.", code)
+        return _print_error("Interrupted. Answers are kept: the same command resumes from there.", code)
     return code
 
 
-def _interrupted(error: BaseException | None) -> bool:
+def _is_interrupt(error: BaseException | None) -> bool:
     """Whether Ctrl-C is behind an error: a library that is being imported may raise its own."""
     while error is not None:
         if isinstance(error, KeyboardInterrupt):
@@ -68,7 +68,7 @@ def _interrupted(error: BaseException | None) -> bool:
     return False
 
 
-def _say(message: str, code: int) -> int:
+def _print_error(message: str, code: int) -> int:
     print(f"evenhand: {harmless(message)}", file=sys.stderr)
     return code
 
@@ -88,7 +88,7 @@ class _Handler(logging.Handler):
 
 
 def log_as(*, quiet: bool, verbose: bool, file: Path | None) -> None:
-    """How much is logged: nothing but errors, or more than usual; everything, with the time, to a file."""
+    """Set what is logged: only errors, or more than usual; and to a file, everything with the time."""
     log = logging.getLogger("evenhand")
     if quiet and verbose:
         raise BadInput("--quiet and --verbose contradict one another. Give one of them.")
@@ -116,7 +116,7 @@ def confirm(question: str, *, yes: bool) -> None:
 
 
 def width() -> int:
-    """The width of the terminal, or of none."""
+    """The width of the terminal; 120 without one."""
     return shutil.get_terminal_size((WIDTH, 24)).columns
 
 
@@ -166,12 +166,12 @@ def show(*things: Any, width: int | None = None) -> None:
 def as_flags(message: str, command: Any, invoked: str = "") -> str:
     """A message of the library with every `parameter` or `parameter=value` written as the option that a user types.
 
-    The options are those of a click command and its subcommands; `invoked` is the subcommand whose options go first.
+    The options are those of a click command and its subcommands; `invoked` is the subcommand whose options win.
     Other names stay as they are.
     """
-    names = dict(_options(command))
+    names = dict(_option_flags(command))
     if invoked in getattr(command, "commands", {}):
-        names |= dict(_options(command.commands[invoked]))
+        names |= dict(_option_flags(command.commands[invoked]))
 
     def written(match: re.Match[str]) -> str:
         name, value = match.groups()
@@ -187,9 +187,9 @@ def as_options(messages: Sequence[str], context: typer.Context) -> list[str]:
     return [as_flags(message, context.find_root().command, context.info_name or "") for message in messages]
 
 
-def _options(command: Any) -> Any:
+def _option_flags(command: Any) -> Any:
     for parameter in command.params:
         if parameter.param_type_name == "option":
             yield parameter.name, next(option for option in parameter.opts if option.startswith("--"))
     for each in getattr(command, "commands", {}).values():
-        yield from _options(each)
+        yield from _option_flags(each)

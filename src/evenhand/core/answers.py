@@ -1,4 +1,4 @@
-"""What every question has: what its answer may be, and what can be checked of its texts and spans."""
+"""What all questions share: answers, spans, and checks of both."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -51,7 +51,7 @@ class Answer:
 
 
 class Question(Protocol):
-    """A frozen dataclass, with everything that its answer depends on: so it is asked once, and kept answers are right.
+    """A frozen dataclass with everything its answer depends on, so that it is asked once and cached answers stay valid.
 
     A class of your own that extends this one asks for a vector of finite numbers, unless it has a `fault` of its own.
     """
@@ -65,7 +65,7 @@ class Question(Protocol):
 
 
 class OfVector:
-    """A `Question` for a vector: finite numbers, not all of them 0. Kept answers have them in single precision."""
+    """A `Question` for a vector: finite numbers, not all of them 0. Cached answers have them in single precision."""
 
     __slots__ = ()
     stored_as: ClassVar[str] = "<f4"
@@ -77,7 +77,7 @@ class OfVector:
 class OfLogps:
     """A `Question` for log-probabilities, `count` of them; 0 where only a tokenizer knows how many.
 
-    It does not extend the protocol: `isinstance` would take longer, and planning with it.
+    It does not extend the protocol, which would make `isinstance`, and with it planning, slower.
     """
 
     __slots__ = ()
@@ -113,9 +113,9 @@ class Span:
 
 
 def check_texts(question: object, tuples: tuple[object, ...], *texts: Any) -> None:
-    """Raise if a text is empty, or if one is no text, or something else no tuple."""
+    """Raise if one of `texts` is empty or not a string, or one of `tuples` is not a tuple."""
     if not all(isinstance(given, tuple) for given in tuples) or not all(isinstance(text, str) for text in texts):
-        check_fields(question)  # a list has no hash, and the parts of a text are letters
+        check_fields(question)  # a list cannot be hashed, and a string would be a sequence of letters
     for text in texts:
         if not text.strip():
             raise BadInput(f"{type(question).__name__} needs a text. Got {text!r}: leave empty rows out.")

@@ -45,9 +45,9 @@ class Dataset:
     flaws: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     builder: str = ""
-    """The name to load it by, where that is not `name`: for a user's file."""
+    """The name to load it by, if that is not `name`, as for a user's file."""
     sections: Sections | None = field(default=None, repr=False)
-    """What it adds to what is shown of its runs."""
+    """Extra charts, tables and text in reports of its runs."""
 
     @typed
     def __post_init__(self) -> None:

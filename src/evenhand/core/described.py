@@ -1,4 +1,4 @@
-"""What a parameter says: a record, from which Python's documentation and the options of commands are made."""
+"""Descriptions of parameters, from which docstrings and command-line options are made."""
 
 import inspect
 import textwrap
@@ -12,9 +12,9 @@ Called = TypeVar("Called", bound=Callable[..., Any])
 
 
 class Says:
-    """The text of a parameter; `names` are the flags of its option, where they are not its own name, and a metavar.
+    """The description of a parameter; `names` are the flags of its option, if not its own name, and a metavar.
 
-    `kind` is its type on the command line, where Python takes more. A parameter in backticks is there an option, too.
+    `kind` is its type on the command line, if Python accepts more. There, a parameter in backticks becomes an option.
     """
 
     def __init__(self, text: str, *names: str, default: Any = None, kind: Any = None, group: str = "", **typer: Any):
@@ -24,15 +24,15 @@ class Says:
 
 
 class Several(Says):
-    """What a parameter says that may be a list, which is an option that can be repeated."""
+    """The description of a parameter that takes a list: an option that can be repeated."""
 
 
 class Argument(Says):
-    """What a parameter says that is typed without a flag."""
+    """The description of a positional argument."""
 
 
 def in_group(group: str) -> Callable[[type], type]:
-    """Say that the parameters of a class stand together in `--help`."""
+    """List the parameters of a class under this heading in `--help`."""
 
     def group_all(subject: type) -> type:
         for record in records_of(subject).values():
@@ -43,19 +43,19 @@ def in_group(group: str) -> Callable[[type], type]:
 
 
 def records_of(*subjects: type) -> dict[str, Says]:
-    """What the parameters of these classes say, by name."""
+    """The descriptions of the parameters of these classes, by name."""
     return {name: get_args(hint)[1] for subject in subjects for name, hint in subject.__annotations__.items()}
 
 
 def chosen(given: Mapping[str, Any], *subjects: type) -> dict[str, Any]:
-    """Those of the given parameters that are of these classes."""
+    """The given parameters that belong to these classes."""
     return {name: value for name, value in given.items() if name in records_of(*subjects)}
 
 
 def describe(*subjects: type, **records: Says) -> Callable[[Called], Called]:
-    """Add to a function's documentation what its parameters say: here, in these classes, or in one that it unpacks.
+    """Add descriptions of parameters to a docstring: `records`, those of `subjects`, and of a class that is unpacked.
 
-    Its signature then has all of them by name.
+    The signature then has all parameters by name.
     """
 
     def add_texts(function: Any) -> Any:

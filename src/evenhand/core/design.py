@@ -1,4 +1,4 @@
-"""How the items of a dataset belong together: what rows, intervals and verdicts follow from."""
+"""Groups, clusters, partners and kinds of the items of a dataset: rows, intervals and verdicts follow from them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -11,7 +11,7 @@ from evenhand.errors import BadInput
 Estimand = Literal["stereotype", "default"]
 ESTIMANDS: tuple[Estimand, ...] = ("stereotype", "default")
 SAMPLES = ("template", "slot")
-"""Templates and person words stand for others of their sort."""
+"""Templates and person words are samples of all that could have been used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,8 @@ FEMALE_MALE = Partners("gender", "female", "male", ("person",))
 class Kinds:
     """Which gender a stereotype gives to an item: that of its label in `group`, one of `female` or of `male`.
 
-    Items with other labels have no kind. `turned` names a group and a label by which the gender is the other one,
-    `only` those of the items that count; the others are a control. Within a kind each member of the group `each` counts
+    Items with other labels have no kind. `turned` is a group and a label: items with that label are of the other kind.
+    `only` is a group and a label: items without it are a control. Within a kind each member of the group `each` counts
     once. `samples` are groups that are samples besides the clusters, such as templates and person words. Where items do
     not compare women with men, but two sentences about the same person, there are no `genders` to compare.
     """
@@ -79,7 +79,7 @@ class Kinds:
     each: str = ""
     samples: tuple[str, ...] = ()
     headline: Estimand = "stereotype"
-    """The default where it is of all items, and the stereotype of some of them only."""
+    """Use the default if the stereotype is of some of the items only."""
     genders: bool = True
 
     def of(self, items: pd.DataFrame) -> "pd.Series[str]":
@@ -103,7 +103,7 @@ def without_direction(scores: pd.DataFrame, better: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """The groups that values are of, those that errors are shared in, and who is compared with whom: core.dataset."""
+    """The fields of a dataset that say how its items belong together: see `Dataset`."""
 
     by: Sequence[str] = ()
     within: str = ""

@@ -50,7 +50,7 @@ class ItemRow:
 
     @property
     def main(self) -> bool:
-        """Whether it is of all items: the family that verdicts come from first."""
+        """Whether it is of all items: such rows are a family of their own."""
         return bool(self.estimand and not self.groups)
 
     def values(self, column: str = "d") -> Floats:
@@ -73,7 +73,7 @@ class ItemRow:
 
     @cached_property
     def sets(self) -> list[str]:
-        """What counts equally: the two kinds; nothing else where the row is of one kind, or of all items."""
+        """The set of each item: its kind, where both kinds count equally; otherwise all are in one set."""
         kinds = self.items["k"].tolist()
         return kinds if self.estimand and self.scale.turns and "" not in kinds else [""] * len(kinds)
 
@@ -88,7 +88,7 @@ class ItemRow:
 
     @cached_property
     def ways(self) -> tuple[list[str], list[list[str]], bool]:
-        """The clusters, further ways to cluster, and whether these make the row's claim wider than its sentences."""
+        """The clusters, further ways to cluster, and whether these make it a claim about other sentences, too."""
         scale, items = self.scale, self.items
         wider = all(items[group].nunique() >= FEWEST_SAMPLED for group in scale.samples)
         names = [*([scale.crossed] if scale.crossed else []), *(scale.samples if wider else ())]
@@ -146,7 +146,7 @@ class Scale:
     """Whether d is women minus men, so that a stereotype turns its sign; not where nobody's gender is compared."""
 
     def factor(self, estimand: str) -> float:
-        """What the logarithm that is shown is a multiple of d by."""
+        """What d is multiplied by for the logarithm that is shown; 1 unless it is a ratio."""
         return {"stereotype": 2.0, "default": -1.0}.get(estimand, 1.0) if self.ratio else 1.0
 
 
@@ -173,21 +173,21 @@ def rows(
     if not made_of <= set(scores):
         return  # scores of an older version, without the group
     scale = _scale(design, how)
-    items = _signed(scores, design, how)
+    items = _items_with_d(scores, design, how)
     if after is not None:
         ids = [column for column in items if str(column).startswith("id")]
-        items = items.merge(_signed(after, design, how)[[*ids, "d"]], on=ids, suffixes=("", "_after"))
+        items = items.merge(_items_with_d(after, design, how)[[*ids, "d"]], on=ids, suffixes=("", "_after"))
     counted = items
     if kinds is not None and kinds.genders:
         group, wanted = kinds.only or ("", "")
         counted = items[items[group] == wanted] if group else items
-        yield from _both(counted, scale, kinds, {})
+        yield from _stereotype_and_default(counted, scale, kinds, {})
         apart = made_of | {kinds.each, "gender"} | ({partners.group, *partners.differ} if partners else set())
         category = next((name for name in design.by if name in items and name not in apart), "")
         control = items[items[group] != wanted].groupby(group) if group else ()
         for name, parts in ((category, counted.groupby(category) if category else ()), (group, control)):
             for of, part in parts:
-                yield from (row for row in _both(part, scale, kinds, {name: str(of)}) if row.complete)
+                yield from (row for row in _stereotype_and_default(part, scale, kinds, {name: str(of)}) if row.complete)
     if partners is not None:
         level = kinds.group if kinds else next((name for name in design.by if name != partners.group), "")
         for label, part in items.groupby(level) if level else [("all", items)]:
@@ -254,7 +254,7 @@ def estimate(row: ItemRow, seed: int, priors: Mapping[str, float]) -> Value:
     return Value(**told | called)
 
 
-def _both(items: pd.DataFrame, scale: Scale, kinds: Kinds, groups: Groups) -> Iterator[ItemRow]:
+def _stereotype_and_default(items: pd.DataFrame, scale: Scale, kinds: Kinds, groups: Groups) -> Iterator[ItemRow]:
     """Stereotype and default of these items; the default of all of them where that is the headline."""
     of_kind = items[items["k"] != ""]
     if kinds.headline == "default":
@@ -265,7 +265,7 @@ def _both(items: pd.DataFrame, scale: Scale, kinds: Kinds, groups: Groups) -> It
             yield ItemRow(of_kind, scale, "default", groups)
 
 
-def _signed(scores: pd.DataFrame, design: Design, how: Any) -> pd.DataFrame:
+def _items_with_d(scores: pd.DataFrame, design: Design, how: Any) -> pd.DataFrame:
     """d of each item, or of each two partners, with its kind; without those that the measure does not count."""
     kinds, favours = design.kinds, Traits.of(how).favours
     if (counts := getattr(how, "counts", None)) is not None:

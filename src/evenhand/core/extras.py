@@ -1,4 +1,4 @@
-"""Packages that only some need: an extra of ours installs each, and an error names it."""
+"""Optional packages: an extra installs each, and an error names the extra."""
 
 import re
 from importlib.metadata import PackageNotFoundError, version
@@ -18,19 +18,19 @@ PACKAGES: dict[str, tuple[str, ...]] = {
 
 
 def need(extra: str, what: str) -> None:
-    """Raise where a package of an extra is missing or too old; `what` is what needs it, and opens the message."""
+    """Raise if a package of an extra is missing or too old; `what`, which needs it, begins the message."""
     listed = PACKAGES[extra]
     for package, oldest in zip(listed[::2], listed[1::2], strict=True):
         try:
             found = version(package)
         except PackageNotFoundError:
             found = ""
-        if not found or _numbers(found) < _numbers(oldest):
+        if not found or _version_numbers(found) < _version_numbers(oldest):
             got = f"version {found} is installed" if found else "it is not installed"
             raise BadInput(
                 f"{what} needs {package} {oldest} or newer; {got}. Install it with: pip install 'evenhand[{extra}]'."
             )
 
 
-def _numbers(text: str) -> tuple[int, ...]:
+def _version_numbers(text: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", text)[:3])

@@ -1,4 +1,4 @@
-"""Files that are replaced whole or not at all, even if the process is killed; and reading files of any origin."""
+"""Atomic file writes, and size-limited reads of untrusted files."""
 
 import json
 import os
@@ -22,17 +22,17 @@ except ImportError:  # Windows, where a file cannot be deleted while it is open
 Parsed = TypeVar("Parsed")
 
 LARGEST = 2**28
-"""Bytes of a file of settings or results."""
+"""The most bytes that a file of settings or results may have."""
 CHECKPOINT = re.compile(r"(checkpoint|ckpt|step|epoch)[-_]?\d+|(final|best|last)([-_](checkpoint|model))?", re.I)
-"""Names of folders that many trainings have."""
+"""Names that trainings often give to folders of checkpoints."""
 UNFINISHED = ".unfinished"
 """The ending of files that are being written. One that a killed process left is removed by the next write there."""
 
 
 def read_parsed(path: Path, parse: Callable[[str], Parsed]) -> Parsed:
-    """What `parse` makes of a file in UTF-8; an OSError or ValueError if it is no regular file, too large or damaged.
+    """Read and `parse` a file in UTF-8; an OSError or ValueError if it is no regular file, too large or damaged.
 
-    A pipe would be waited for, and a device such as /dev/zero never ends.
+    Reading a pipe would block, and a device such as /dev/zero never ends.
     """
     if path.exists() and not path.is_file() and not path.is_dir():
         raise OSError("it is not a regular file")
@@ -42,7 +42,7 @@ def read_parsed(path: Path, parse: Callable[[str], Parsed]) -> Parsed:
 
 
 def read_given(path: Path, parse: Callable[[str], Parsed], what: str, do: str) -> Parsed:
-    """What `parse` makes of a user's file; an error says `what` it is, why it cannot be read, and what to `do`."""
+    """Read and `parse` a user's file; an error says `what` it is, why it cannot be read, and what to `do`."""
     try:
         return read_parsed(path, parse)
     except (OSError, ValueError) as error:
@@ -50,7 +50,7 @@ def read_given(path: Path, parse: Callable[[str], Parsed], what: str, do: str) -
 
 
 def parsed(text: str, parse: Callable[[str], Parsed]) -> Parsed:
-    """What `parse` makes of a text; a ValueError if it is damaged or nested too deeply."""
+    """Call `parse` on a text; a ValueError if it is damaged or nested too deeply."""
     try:
         return parse(text)
     except RecursionError:
@@ -58,15 +58,15 @@ def parsed(text: str, parse: Callable[[str], Parsed]) -> Parsed:
 
 
 def from_json(text: str) -> Any:
-    """The value of a text in JSON; a ValueError if it is damaged or nested too deeply.
+    """Parse JSON; a ValueError if it is damaged or nested too deeply.
 
-    A whole number of more digits than a float can hold is infinite, and so refused wherever a number is needed.
+    An integer too large for a float becomes infinite, which is refused wherever a number is needed.
     """
     return parsed(text, partial(json.loads, parse_int=lambda whole: int(whole) if len(whole) < 300 else float(whole)))
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, Any]]:
-    """The value of each line in JSON, with its number; empty lines are left out."""
+    """The number and value of each line of a JSON Lines file; empty lines are skipped."""
     with path.open(encoding="utf-8") as file:
         for line, text in enumerate(file, start=1):
             try:
@@ -95,12 +95,12 @@ def check_new(path: Path, force: bool, option: str = "out") -> None:
 
 
 def slug(model: str) -> str:
-    """The name of a model as that of a folder: the slash of a Hub id becomes two dashes."""
+    """A folder name for a model: the slash of a Hub id becomes two dashes."""
     return model.replace("/", "--")
 
 
 def public_path(path: str | Path) -> str:
-    """The path as results, pages and cards name it, since they are published: without the user's home folder.
+    """The path as published results, pages and cards show it: without the user's home folder.
 
     A relative path stays as it is given; an absolute one becomes relative to the current folder. Where that would go
     through the folder above the home folder, or through the root, it is the name alone.
@@ -117,11 +117,11 @@ def public_path(path: str | Path) -> str:
 
 
 def write_whole(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
-    """Replace a file by what `fill` writes, whole or not at all."""
+    """Atomically replace a file by what `fill` writes."""
     name = None
     _remove_leftovers(path.parent)
     try:
-        file, name = _unfinished(path)
+        file, name = _open_unfinished(path)
         with file:
             fill(file)
             file.flush()
@@ -139,8 +139,8 @@ def write_whole(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
             name.unlink(missing_ok=True)
 
 
-def _unfinished(path: Path) -> tuple[IO[bytes], Path]:
-    """A new file in the folder of `path`, which is locked until it is closed, and its path."""
+def _open_unfinished(path: Path) -> tuple[IO[bytes], Path]:
+    """Create a file next to `path`, locked until it is closed; returns it and its path."""
     while True:
         name = path.with_name(f".{path.name}.{token_hex(4)}{UNFINISHED}")
         file = name.open("x+b")

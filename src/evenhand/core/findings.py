@@ -1,4 +1,4 @@
-"""What a check says of a model: the doctor's checks, and those that a model makes of itself."""
+"""The results of checks of a model, by the doctor or by the model itself."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -24,7 +24,7 @@ class Finding:
     datasets: tuple[str, ...] = ()
 
     def about(self, dataset: str) -> bool:
-        """Whether it says something about the numbers of the dataset."""
+        """Whether it applies to the dataset."""
         return not self.datasets or dataset in self.datasets
 
 

@@ -1,4 +1,4 @@
-"""Code that is not evenhand's: where it fails, the error is a sentence that names it."""
+"""Errors in plugins and users' own objects, as messages that name the code that failed."""
 
 import re
 import traceback
@@ -25,7 +25,7 @@ def foreign(what: str, of: object = None) -> Iterator[None]:
         if is_ours(of) or (isinstance(error, EvenhandError) and what in str(error)):
             raise
         if isinstance(error, EvenhandError):
-            error.args = EvenhandError(f"{what}: {error}").args  # of the same class, which somebody may wait for
+            error.args = EvenhandError(f"{what}: {error}").args  # of the same class, which a caller may catch
             raise
         frames = [f for f in traceback.extract_tb(error.__traceback__) if OURS not in f.filename]
         lines = [f"{f.filename}, line {f.lineno}" for f in frames if not re.match(r"<|.*importlib", f.filename)]
@@ -47,7 +47,7 @@ def is_ours(thing: object) -> bool:
 
 
 def number(found: Any) -> float:
-    """What foreign code gave as a number; a `TypeError` if it is none."""
+    """Convert what foreign code returned to a float; a `TypeError` if it is not a number."""
     if not isinstance(found, SupportsFloat):
         raise TypeError(f"it must give a number. Got {found!r}")
     return float(found)

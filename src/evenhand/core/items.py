@@ -13,7 +13,7 @@ from evenhand.errors import BadInput
 
 Groups = Mapping[str, str]
 LONGEST = 10_000
-"""Characters of a text."""
+"""The most characters that a text may have."""
 BLANK = "BLANK"
 """What stands for the blank in the context of a `Triple`."""
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -158,7 +158,7 @@ class Triple:
         return self.stereotype, self.anti_stereotype, self.unrelated
 
     def texts(self) -> tuple[str, str]:
-        """What comes before them stands before the stereotype."""
+        """The stereotype, after the context if that is a sentence, and the other two."""
         before = "" if self.fillers else f"{self.context} "
         return before + self.stereotype, f"{self.anti_stereotype} / {self.unrelated}"
 
@@ -208,14 +208,14 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class TargetSentence(Target):
-    """A `Target` whose word, as its attributes do, stands in a sentence that says nothing else: "This is a nurse"."""
+    """A `Target` whose word and attributes each stand in a sentence that says nothing else: "This is a nurse"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
     """A question about a context, and its options.
 
-    `right`, `stereotype` (what it would choose) and `unknown` are places among the options; None where there is none.
+    `right`, `stereotype` (the stereotyped option) and `unknown` are indices of options; None where there is none.
     """
 
     id: str
@@ -244,7 +244,7 @@ class Choice:
 
 
 def check_texts(*given: str) -> None:
-    """Raise an error for a text that no model can read: of more than 10,000 characters, or not all of them Unicode's.
+    """Raise BadInput for a text that no model can read: of more than 10,000 characters, or with a lone surrogate.
 
     Ten thousand characters are a hundred times a sentence; comparing longer ones word by word would take hours.
     """

@@ -11,7 +11,7 @@ from typing import Any
 
 @cache
 def homes(package: str) -> dict[str, str]:
-    """The module that each name of a package is from, as its `__init__.pyi` lists them, which type checkers read."""
+    """The module of each public name of a package, as listed in its `__init__.pyi`."""
     listed = Path(str(sys.modules[package].__file__)).with_suffix(".pyi").read_text(encoding="utf-8")
     return {name: module for module, name in re.findall(r"^from (evenhand\.\S+) import (\w+) as", listed, re.M)}
 

@@ -56,13 +56,13 @@ def measure(
     (most, times), *_ = Counter(item.id for item in items).most_common(1) or [("", 0)]
     if times > 1:
         raise BadInput(f"Each item needs a unique id. '{most}' is the id of {times} items.")
-    (scores,) = _scored(model, [(items, how)])
+    (scores,) = _score_all(model, [(items, how)])
     return _result(model, how, scores, Design(by, within, cluster, crossed, partners, kinds), seed)
 
 
 def measure_all(model: Model, tasks: Sequence[Task], *, seed: int = 0) -> list[Result]:
     """A result for each task; all their questions go to the model together, each distinct one once."""
-    everything = _scored(model, [(task.dataset.items, task.measure) for task in tasks])
+    everything = _score_all(model, [(task.dataset.items, task.measure) for task in tasks])
     return [result(model, task, scores, seed=seed) for task, scores in zip(tasks, everything, strict=True)]
 
 
@@ -85,7 +85,7 @@ def _result(
     return Result(*whose, scores, tuple(values), tuple(found))
 
 
-def _scored(model: Model, work: Sequence[tuple[Sequence[Any], Measure[Any]]]) -> list[tuple[Score, ...]]:
+def _score_all(model: Model, work: Sequence[tuple[Sequence[Any], Measure[Any]]]) -> list[tuple[Score, ...]]:
     """The scores of each list of items by its measure.
 
     Questions are asked in chunks, so that a file of any size fits into memory. A chunk has the same items of every

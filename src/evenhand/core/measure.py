@@ -63,7 +63,7 @@ class Measure(Protocol[AnyItem]):
 
 
 def summary_of(how: Measure[Any]) -> Summary:
-    """The measure's `summarise` as a summary; of a function that is not ours, errors name the measure."""
+    """The measure's `summarise` as a `Summary`; errors in a user's function name the measure."""
     found: Any = how.summarise
     if isinstance(found, Summary):
         return found
@@ -90,7 +90,7 @@ class Traits:
     rank: int = LAST
     """Among measures of the same items, the one of lowest rank is the dataset's headline; LAST never is."""
     favours: Favours = "item"
-    """What makes d of its scores: core.estimands. "none" where stereotype and default cannot be told apart."""
+    """How d follows from its scores: core.estimands. "none" where stereotype and default cannot be told apart."""
     family: str = ""
     """Measures of the same dataset that share it are one family of verdicts; its name, unless it is given."""
     items: type | None = None
@@ -127,7 +127,7 @@ class Traits:
 
     @property
     def recorded(self) -> dict[str, Any]:
-        """The traits that the record of a task has; None for an end that is not bounded."""
+        """The traits as the record of a task has them; None for an infinite bound."""
         low, high = (end if math.isfinite(end) else None for end in self.bounds)
         same = ("title", "leans", "unit", "better", "rank", "favours", "family")
         return {name: getattr(self, name) for name in same} | {"bounds": (low, high)}

@@ -30,7 +30,7 @@ class Model(Protocol):
 
 
 def check_model(model: Any) -> None:
-    """Raise unless the object, which may be a user's own, has what a model has."""
+    """Raise BadInput unless the object has a name, a fingerprint, a method `answer` and a known kind."""
     with foreign("The model failed to say what it is", model):
         named = [getattr(model, name, None) for name in ("name", "fingerprint")]
         fine = fits(named, list[str]) and callable(getattr(model, "answer", None)) and kind_of(model) in KINDS
@@ -42,7 +42,7 @@ def check_model(model: Any) -> None:
 
 
 def ask(model: Model, questions: Sequence[Question]) -> list[Answer]:
-    """The model's answers, each checked: numbers that cannot be right are a missing answer, with the reason."""
+    """Ask the model; an answer that is not valid becomes a missing one, with the reason."""
     with foreign(f"The model '{model.name}' failed to answer", model):
         answers = model.answer(questions) if questions else ()
     try:
@@ -61,7 +61,7 @@ def ask(model: Model, questions: Sequence[Question]) -> list[Answer]:
 
 
 def checked(question: Question, answer: Answer) -> Answer:
-    """The answer if it can be one to the question; otherwise a missing one, with the reason."""
+    """The answer if it is valid for the question, otherwise a missing one with the reason."""
     if not isinstance(answer.note, str):
         raise BadInput(f"The note of an answer is a text that says why there is none. Got {answer.note!r}.")
     if answer.note:
@@ -92,7 +92,7 @@ class Described(Protocol):
 
 
 def kind_of(model: Model) -> str:
-    """The model's `kind`; without one it is "masked", a model that answers questions about blanks and likelihoods."""
+    """The model's `kind`; "masked" if it has none."""
     return str(model.kind) if hasattr(model, "kind") else "masked"  # hasattr: a wrapper may pass it on
 
 
@@ -104,7 +104,7 @@ def about(model: Model) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What answering took: questions, how many were cached, distinct inputs planned, batches run."""
+    """Counts of the work done: questions, how many of them were cached, distinct inputs planned, batches run."""
 
     questions: int = 0
     kept: int = 0

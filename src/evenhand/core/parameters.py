@@ -1,6 +1,6 @@
-"""What users can ask for, each parameter once: in Python and, as an option, on the command line.
+"""The parameters of functions and commands, each defined once.
 
-A class has the parameters of one subject, with their types and with what `--help` and the docs say of them. The types
+A class has the parameters of one subject, with their types and their descriptions for `--help` and the docs. The types
 are those of Python where a function unpacks the class, and those of the command line elsewhere.
 """
 
@@ -18,7 +18,7 @@ Options = Mapping[str, Any] | None
 WHAT, MODEL, RESULTS, SERVER = "What to measure", "The model", "Results", "Servers"
 RAY, GATE, OUTPUT = "Ray", "Gate", "Output"
 GROUPS = (WHAT, MODEL, RESULTS, SERVER, RAY, GATE, OUTPUT)
-"""What options are about, in the order of `--help`."""
+"""The headings of options, in the order of `--help`."""
 SUITE = (
     "becpro, choices, emotions, gbef, kinds, known, nli or vectors. Default: becpro, emotions and gbef; nli for an NLI "
     "classifier, vectors for a file of them."
@@ -114,7 +114,7 @@ class Loading(Checkpoint, Served, total=False):
 
 @in_group(MODEL)
 class Loaded(Loading, total=False):
-    """The same, and what a plugin takes."""
+    """What `evenhand.load` takes, and options of a plugin."""
 
     model_options: Annotated[Options, Several("An option of the model's plugin.", "--model-option", "NAME=VALUE")]
 
@@ -139,7 +139,7 @@ class Results(TypedDict, total=False):
 
 @in_group(GATE)
 class Judged(TypedDict, total=False):
-    """What reads a run."""
+    """The policy that judges a run, and its baseline."""
 
     gate: Annotated[
         Path | None,
@@ -165,14 +165,14 @@ class Tracked(What, Checkpoint, Cluster, total=False):
 
 
 class Doctor(Loaded, total=False):
-    """What is examined."""
+    """What the doctor examines."""
 
     lang: Annotated[str, Says("The language to measure it in: en, de, ja or zh.", default="en", group=WHAT)]
     suite: Annotated[str, Says("Check the words and lengths of this suite.", default="all", group=WHAT)]
 
 
 class Imported(TypedDict, total=False):
-    """Scores from elsewhere."""
+    """Scores that were computed elsewhere."""
 
     scores: Annotated[Any, Argument(SCORES, "FILE", default=..., kind=list[Path])]
     dataset: Annotated[str | None, Says("The dataset that was scored. Logs of our own tasks name it.", "NAME")]
@@ -242,7 +242,7 @@ class Learn(TypedDict, total=False):
 
 
 class Lint(TypedDict, total=False):
-    """What is looked at for faults."""
+    """What is checked for faults."""
 
     file: Annotated[str, Argument("Sentence pairs: csv, tsv, jsonl or parquet; or a dataset's name.", default=...)]
     stereotype: Annotated[str, Says("The column with the stereotypes.", default="stereotype")]
@@ -272,7 +272,7 @@ class Export(TypedDict, total=False):
 
 
 class Table(TypedDict, total=False):
-    """What a table has."""
+    """What a table shows."""
 
     runs: Annotated[list[Path], Argument("Run folders, one for each model.", "RUN", default=...)]
     measure: Annotated[list[str], Several("A measure. Default: the main numbers.")]

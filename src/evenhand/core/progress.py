@@ -1,6 +1,6 @@
-"""Progress bars: one for a piece of work, with its label, however many parts the work is done in.
+"""Progress bars: one for a piece of work, however many parts it has.
 
-Bars are shown on a terminal and in a notebook, but not where warnings are not (`--quiet`).
+Bars are shown on a terminal and in a notebook, unless warnings are hidden (`--quiet`).
 """
 
 import logging
@@ -23,7 +23,7 @@ _current: ContextVar[Any] = ContextVar("current", default=None)
 
 @contextmanager
 def showing(shown: bool | None) -> Iterator[None]:
-    """Whether bars are shown inside; None leaves it to where they would be, or to what holds already."""
+    """Show or hide progress bars in this block; None keeps the current setting."""
     token = _shown.set(_shown.get() if shown is None else shown)
     try:
         yield
@@ -53,9 +53,9 @@ def one_bar(label: str, unit: str = "tokens") -> Iterator[None]:
 
 @contextmanager
 def part(label: str, unit: str, total: int) -> Iterator[Any]:
-    """The bar of the work that this is a part of; where there is none, a bar of its own, but not in a notebook.
+    """The bar of the enclosing `one_bar`; if there is none, a bar of its own, but not in a notebook.
 
-    There a cell may ask a model many small things, each of which would be a bar.
+    A cell may ask a model many small things, each of which would be a bar.
     """
     current = _current.get()
     if current is not None:

@@ -14,13 +14,13 @@ from evenhand.errors import BadInput
 
 Masks = Literal["pieces", "words", "span"]  # "pieces" are tokens: the old word is in the keys of cached answers
 MASKS: tuple[Masks, ...] = ("pieces", "words")
-"""Those that a measure offers."""
+"""The values that a measure accepts."""
 Among = Literal["vocabulary", "candidates"]
 AMONG: tuple[Among, ...] = ("vocabulary", "candidates")
 """What a probability in a blank is normalised over."""
 By = Literal["letters", "total", "token", "byte"]
 BY: tuple[By, ...] = ("letters", "total", "token", "byte")
-"""What is compared of the options of a `Choose`."""
+"""How the options of a `Choose` are compared."""
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 Masked = Literal["each", "changed", "none"]
 MASKED: tuple[Masked, ...] = ("each", "changed", "none")
@@ -218,7 +218,7 @@ class Choose(OfLogps):
         return tuple(option.strip() if self.chat else f" {option.strip()}" for option in found)
 
     def compared(self, logps: Sequence[Sequence[float]]) -> tuple[float, ...]:
-        """What is compared, from the log-probabilities of each continuation's tokens."""
+        """The number to compare for each option, from the log-probabilities of its tokens."""
         sizes = [1] * len(self.options)
         if self.by in ("token", "byte"):
             sizes = [len(found) for found in logps] if self.by == "token" else [len(o.encode()) for o in self.options]
@@ -252,7 +252,7 @@ class Embed(OfVector):
 
     @property
     def asked(self) -> str:
-        """The word or the text whose vector it is."""
+        """The word or the text whose vector is asked for."""
         return self.span.of(self.text) if self.span else self.text
 
 

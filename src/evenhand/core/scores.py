@@ -20,7 +20,7 @@ class Score:
     groups: Groups = field(default_factory=dict)
     note: str = ""
     prior: float = math.nan
-    """What the measure compares the item with, for words about its score: a measure's `prior`."""
+    """The measure's `prior` for the item, with which the page describes its score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Value(Estimate):
     estimand: str = ""
     narrow_low: float = math.nan
     narrow_high: float = math.nan
-    """The interval for the same templates and words, where the row's own covers others."""
+    """The interval for these templates and words alone, where the row's own covers others, too."""
     prior: float = math.nan
     """The mean log odds of the woman's word against the man's without the attribute."""
 

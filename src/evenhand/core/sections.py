@@ -1,4 +1,4 @@
-"""What a dataset adds to what is shown of its runs, beyond values and items: charts, tables, text."""
+"""Extra charts, tables and text that a dataset adds to reports of its runs."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Drawing:
 
 
 class Sections:
-    """What a dataset adds to what is shown of its runs; each method may be left out.
+    """Extra charts, tables and text in reports of a dataset's runs; each method is optional.
 
     Give an instance to `Dataset(sections=...)`, or by the name of a dataset in `SECTIONS` of a plugin.
     """
@@ -24,7 +24,7 @@ class Sections:
     shown_here: Collection[str] = ()
     """Measures that `terminal` shows, so that the table of values need not."""
     ours: ClassVar[Callable[[], Iterable["Sections"]]] = tuple
-    """Those of the papers: set by the package itself, since they rank above what shows them."""
+    """The sections of `evenhand.papers`, set by the package itself: core cannot import them."""
 
     def page(self, measured: Any) -> Iterable[Drawing]:
         """Charts of one measure: `measured` has its `task`, the `runs`, their `names`, and a frame of `scores` each."""
@@ -46,7 +46,7 @@ _BY_DATASET: dict[str, Sections] = {}
 
 
 def add_sections(dataset: str, sections: Sections) -> None:
-    """Make sections of a user's own known by the name of their dataset."""
+    """Register a user's sections under the name of their dataset."""
     if not isinstance(sections, Sections):
         raise BadInput(
             f"Sections of '{dataset}' must be an instance of a class that extends evenhand.Sections. Got {sections!r}: "
@@ -56,6 +56,6 @@ def add_sections(dataset: str, sections: Sections) -> None:
 
 
 def sections_of(datasets: Iterable[str]) -> list[Sections]:
-    """The sections of these datasets: those of the papers look for themselves whether they apply."""
+    """The sections of the papers, which check themselves whether they apply, and those of these datasets."""
     own = [_BY_DATASET.get(name) or _BY_DATASET.get(name.partition(" (")[0]) for name in dict.fromkeys(datasets)]
     return [*Sections.ours(), *dict.fromkeys(filter(None, own))]

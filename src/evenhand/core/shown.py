@@ -12,7 +12,7 @@ class Shown:
 
     __slots__ = ()
     renderer: ClassVar[Any]
-    """Has methods `text` and `html`; set by the package itself, since what draws ranks above what is drawn."""
+    """Has methods `text` and `html`; set by the package itself, since core cannot import `evenhand.show`."""
 
     def __str__(self) -> str:
         return str(self.renderer.text(self))
@@ -22,5 +22,5 @@ class Shown:
 
 
 def harmless(text: str) -> str:
-    """The text with a replacement character for each control character: it may be from somebody else's file."""
+    """Replace control characters, which a text from an untrusted file may have."""
     return UNSEEN.sub("\ufffd", text.replace("\r\n", "\n"))

@@ -1,4 +1,4 @@
-"""How scores become a value, with the interval and the test that go with it: what a measure's `summarise` is."""
+"""Summaries, which a measure's `summarise` is one of: how scores become a value with its interval and test."""
 
 import math
 from abc import ABC, abstractmethod
@@ -58,7 +58,7 @@ class Summary(ABC):
     why_none: ClassVar[str] = ""
     """Why scores may have no value, in words."""
     labels: ClassVar[bool] = False
-    """Whether scores that are all 0, or all 1, are no sign of a fault: labels may agree, likelihoods never do."""
+    """Whether scores may all be 0 or all be 1, as labels may; equal likelihoods are a sign of a fault."""
 
     @abstractmethod
     def __call__(self, scores: Sequence[Score]) -> float:
@@ -74,21 +74,21 @@ class Summary(ABC):
     def resampling(self, runs: Sequence[Sequence[Score]], clusters: Sequence[str]) -> Resampled:
         """The value of scores in clusters, ready to be resampled; of several runs, with the clusters of each."""
         everything = [score for scores in runs for score in scores]
-        return by_calls(lambda indices: self([everything[i] for i in indices]), _of_runs(runs, clusters))
+        return by_calls(lambda indices: self([everything[i] for i in indices]), _clusters_of_runs(runs, clusters))
 
     def inside(self, groups: Collection[str]) -> "Summary":
         """The summary of scores that share the labels of `groups`."""
         return self
 
     def lacks(self, scores: Sequence[Score]) -> str:
-        """Which scores there would have to be for a value, in words; empty where they are there.
+        """Which scores are missing for a value, in words; empty where none are.
 
         `scores` has one for each item, NaN for those without a score.
         """
         return ""
 
     def estimands(self, kinds: Kinds) -> Mapping[Estimand, "Summary"]:
-        """What stereotype and default are a summary of, where they are no means of d; the first one is judged."""
+        """The summaries for stereotype and default, where these are not means of d; the first one is judged."""
         return {}
 
 
@@ -107,7 +107,7 @@ class OfMeans(Summary):
 
     by: str = ""
     sets: tuple[str, ...] = ()
-    """The sets that group `by` makes, each of which counts once, and all of which there must be."""
+    """The labels of group `by`: each is a set that counts once, and none may be missing."""
     shares: bool = False
     """Whether the value is the share of items that score 1."""
 
@@ -178,7 +178,7 @@ class MacroMean(OfMeans):
     labels: ClassVar[bool] = True
 
     def __call__(self, scores: Sequence[Score]) -> float:
-        parts = [mean(part) for part in _parts(scores, (self.by,)).values()]
+        parts = [mean(part) for part in _scores_by_labels(scores, (self.by,)).values()]
         return math.fsum(parts) / len(parts) if parts and not self.lacks(scores) else math.nan
 
     @property
@@ -215,7 +215,7 @@ class OfTotals(Summary):
 
     def resampling(self, runs: Sequence[Sequence[Score]], clusters: Sequence[str]) -> Resampled:
         parts = np.concatenate([self.totals(scores) for scores in runs])
-        return by_totals(parts, _of_runs(runs, clusters), self.of)
+        return by_totals(parts, _clusters_of_runs(runs, clusters), self.of)
 
 
 def lacking_sets(scores: Sequence[Score], by: str, sets: Sequence[str]) -> str:
@@ -254,7 +254,7 @@ def group_values(
         part_how = replace(how, summary=how.summary.inside(level))
         if level != by:
             families.append([])
-        for labels, part in _parts(scores, level).items():
+        for labels, part in _scores_by_labels(scores, level).items():
             families[-1].append(value_of(dict(zip(level, labels, strict=True)), part, part_how))
     for number, family in enumerate(families):
         one_way = not crossed or (number > 0 and within == crossed)  # a single profession has templates alone
@@ -290,7 +290,7 @@ def value_of(groups: Groups, scores: Sequence[Score], how: How) -> Value:
     sample = Sample(scored, clusters, rng, crossed, how.neutral, unit, clustered=bool(design.cluster))
     found = IntervalAndTest(math.nan, math.nan, math.nan)
     if not constant(sample.values) or (summary.labels and scored[0].value in (0.0, 1.0)):
-        found = IntervalAndTest(*summary.interval_and_test(sample))  # of a user's own, a plain tuple will do
+        found = IntervalAndTest(*summary.interval_and_test(sample))  # a user's summary may give a plain tuple
     whole = summary(scored)
     value, low, high = (min(max(number, least), most) for number in (whole, found.low, found.high))
     if abs(whole - value) > ROUNDING:
@@ -300,12 +300,12 @@ def value_of(groups: Groups, scores: Sequence[Score], how: How) -> Value:
     return Value(value, low, high, *counts, note, p=found.p, clusters=g, freedom=found.freedom, groups=groups)
 
 
-def _of_runs(runs: Sequence[Sequence[Score]], clusters: Sequence[str]) -> list[str]:
-    """The clusters of several runs, one after the other, told apart."""
+def _clusters_of_runs(runs: Sequence[Sequence[Score]], clusters: Sequence[str]) -> list[str]:
+    """The clusters of several runs in one list, each named after its run."""
     return [f"{number}\0{cluster}" for number, _ in enumerate(runs) for cluster in clusters]
 
 
-def _parts(scores: Sequence[Score], by: Sequence[str]) -> dict[tuple[str, ...], list[Score]]:
+def _scores_by_labels(scores: Sequence[Score], by: Sequence[str]) -> dict[tuple[str, ...], list[Score]]:
     parts: dict[tuple[str, ...], list[Score]] = {}
     for score in scores:
         parts.setdefault(tuple(label_of(score, name) for name in by), []).append(score)

@@ -1,4 +1,4 @@
-"""Arguments and fields of a wrong type are an error that says what was got."""
+"""Type checks of arguments and fields, whose errors say what was wanted and what was got."""
 
 import inspect
 import re
@@ -20,7 +20,7 @@ NUMBERS: dict[Any, Any] = {int: Integral, float: Real}  # numpy's numbers are su
 
 
 def fits(value: Any, hint: Any) -> bool:
-    """Whether a value is what an annotation names; True where that cannot be told."""
+    """Whether a value matches a type annotation; True where that cannot be checked."""
     kind, inner = get_origin(hint) or hint, get_args(hint)
     if kind in (Union, UnionType, ClassVar):
         return any(fits(value, one) for one in inner)
@@ -41,7 +41,7 @@ def fits(value: Any, hint: Any) -> bool:
 
 
 def check_types(what: str, given: Iterable[tuple[str, Any, Any]]) -> None:
-    """Raise for the first of these, each a name, a value and an annotation, that do not fit."""
+    """Raise BadInput for the first (name, value, annotation) whose value does not match."""
     for name, value, hint in given:
         if not fits(value, hint):
             wanted = re.sub(r"\b([a-z_]+\.)+", "", inspect.formatannotation(hint)).replace(" | ", " or ")
@@ -49,15 +49,15 @@ def check_types(what: str, given: Iterable[tuple[str, Any, Any]]) -> None:
 
 
 def check_fields(of: Any, *but: str) -> None:
-    """Raise if a field of a dataclass, `but` for these, does not fit."""
+    """Raise BadInput if a field of a dataclass, other than those in `but`, has a wrong type."""
     hints = {field.name: field.type for field in fields(of) if field.name not in but}
     check_types(type(of).__name__, ((name, getattr(of, name), hint) for name, hint in hints.items()))
 
 
 def typed(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
-    """The function, or `__post_init__`, with `BadInput` for what Python raises where types are wrong.
+    """Make a function, or `__post_init__`, raise `BadInput` where it fails because of wrong types.
 
-    They are looked at after an error only: what works costs nothing, and errors in better words stay.
+    Types are checked only after an error: calls that work cost nothing, and errors of evenhand's own stay.
     """
 
     @wraps(function)
@@ -71,7 +71,7 @@ def typed(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
                 check_fields(args[0])
             try:
                 bound = inspect.signature(function).bind(*args, **kwargs)
-            except TypeError:  # an argument too many or too few, of which the first error says more
+            except TypeError:  # too many or too few arguments: the original error says more
                 known = list(inspect.signature(function).parameters)
                 for close in (get_close_matches(name, known, 1) for name in kwargs if name not in known):
                     error.add_note(f"Did you mean '{close[0]}'?" if close else f"Available: {', '.join(known)}.")

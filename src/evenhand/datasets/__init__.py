@@ -66,17 +66,17 @@ OURS = tuple(BUILDERS)
 
 @cache
 def words() -> dict[str, dict[str, Any]]:
-    """The words for our datasets, by name; data/words.toml says what each is."""
+    """Titles, citations and other texts of our datasets, by name; data/words.toml explains the keys."""
     return read_toml("words.toml")
 
 
 for _name, _builder in BUILDERS.items():
-    if isinstance(_builder, partial):  # the function is of several datasets
+    if isinstance(_builder, partial):  # one function builds several datasets
         _builder.__doc__, _builder.__module__ = words()[_name]["says"], _builder.func.__module__
 
 
 def add(name: str, builder: Callable[..., Dataset]) -> None:
-    """Make a dataset of your own known by this name; `builder` makes it, with its parameters as options."""
+    """Register a dataset of your own under this name; `builder` makes it, and its parameters are the options."""
     if name in OURS and BUILDERS[name] is not builder:
         raise BadInput(f"'{name}' is the name of a dataset of evenhand's. Give yours another.")
     if not callable(builder) or not isinstance(name, str):
@@ -113,7 +113,7 @@ def options_of(name: str) -> list[str]:
 
 
 def defaults_of(name: str) -> dict[str, Any]:
-    """The values of its options where they are not given."""
+    """The default values of its options."""
     parameters = inspect.signature(BUILDERS[name]).parameters.values()
     return {parameter.name: parameter.default for parameter in parameters if parameter.default is not parameter.empty}
 

@@ -22,7 +22,7 @@ from evenhand.datasets.templates import agreeing, sentence
 
 FORM_OF = {"male": "masculine", "female": "feminine"}
 AGREEING = Partners("gender", "female", "male", ("person", "form"))
-"""A form that agrees with the person is part of the gender: partners differ in it."""
+"""Partners differ in the grammatical form, too, where it agrees with the person's gender."""
 
 
 class Profession(NamedTuple):
@@ -139,9 +139,9 @@ def _table(rows: Sequence[tuple[Sentence, str]], *, german: bool) -> pd.DataFram
     """The rows under the release's column names, with one [MASK] per word of a profession, as in the release."""
     columns = {
         "Sentence": [i.text for i, _ in rows],
-        "Sent_TM": [_masked(i.text, i.target) for i, _ in rows],
-        "Sent_AM": [_masked(i.text, i.attribute) for i, _ in rows],
-        "Sent_TAM": [_masked(i.text, i.attribute, i.target) for i, _ in rows],
+        "Sent_TM": [_mask_spans(i.text, i.target) for i, _ in rows],
+        "Sent_AM": [_mask_spans(i.text, i.attribute) for i, _ in rows],
+        "Sent_TAM": [_mask_spans(i.text, i.attribute, i.target) for i, _ in rows],
         "Template": [t.format(person="<person subject>", profession="<profession>") for _, t in rows],
         "Person": [i.target.of(i.text) for i, _ in rows],
         "Gender": [i.groups["gender"] for i, _ in rows],
@@ -153,7 +153,7 @@ def _table(rows: Sequence[tuple[Sentence, str]], *, german: bool) -> pd.DataFram
     return pd.DataFrame(columns, index=pd.Index([i.id for i, _ in rows]))
 
 
-def _masked(text: str, *spans: Span) -> str:
+def _mask_spans(text: str, *spans: Span) -> str:
     for span in sorted(spans, reverse=True):  # from the end, so that earlier spans stay valid
         masks = " ".join("[MASK]" for _ in span.of(text).split())
         text = text[: span.start] + masks + text[span.stop :]

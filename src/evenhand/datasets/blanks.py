@@ -36,7 +36,7 @@ OTHERS: dict[str, tuple[list[str], str, str]] = {
     "tbd-simple": (["{he} is a {profession}."], "one simple template", "Template: Kurita et al. 2019"),
     "tbd-becpro": ([], "the five templates of BEC-Pro", "Templates: Bartl, Nissim and Gatt 2020"),
 }
-"""Templates, or none for those of BEC-Pro; what they are, and whose."""
+"""Templates (an empty list: those of BEC-Pro), their description, and their source."""
 
 Reading = Literal["clean", "verbatim"]
 
@@ -78,7 +78,7 @@ def tbd_gendered(reading: Reading = "clean") -> Dataset:
 
 
 def other_templates(name: str) -> Dataset:
-    """The professions of tbd in templates of somebody else's."""
+    """The professions of tbd in templates from other papers."""
     templates, which, of = OTHERS[name]
     if not templates:
         templates = [template.replace("{person}", "{he}") for template in read_toml("becpro-en.toml")["templates"]]
@@ -88,7 +88,7 @@ def other_templates(name: str) -> Dataset:
 
 
 def own(file: str, data: Mapping[str, Any], options: Mapping[str, Any]) -> Dataset:
-    """The dataset of a user's file, as parsed; every error names file and place."""
+    """The dataset of a user's parsed TOML file; every error names the file and the place in it."""
     check_keys(file, data, (*TEXTS, "category", "kinds"))
     check_required(file, data, ("name", "language", "category"))
     if data["language"] != "en":
@@ -128,8 +128,8 @@ def _read_category(category: Mapping[str, Any], reading: str, place: str) -> dic
     for key in ("professions", "templates"):
         if not isinstance(category.get(key, []), list):
             raise BadInput(f'{place}: {key} must be a list, as in {key} = ["...", "..."]. Got {category[key]!r}.')
-    professions = [_entry(entry, reading, place) for entry in category.get("professions", [])]
-    templates = [text for entry in category["templates"] if (text := _entry(entry, reading, place)["text"])]
+    professions = [_read_entry(entry, reading, place) for entry in category.get("professions", [])]
+    templates = [text for entry in category["templates"] if (text := _read_entry(entry, reading, place)["text"])]
     if twice := [t for t in templates if templates.count(t) > 1]:
         raise BadInput(f"{place}: the template {twice[0]!r} occurs twice.")
     for template in templates:
@@ -152,7 +152,7 @@ def _read_category(category: Mapping[str, Any], reading: str, place: str) -> dic
     return {"name": category["name"], "gender": gender, "professions": professions, "templates": templates}
 
 
-def _entry(entry: object, reading: str, place: str) -> dict[str, str]:
+def _read_entry(entry: object, reading: str, place: str) -> dict[str, str]:
     """A profession or template as {text, gender}, in one reading."""
     if isinstance(entry, str) and entry.strip():
         return {"text": entry}
@@ -220,7 +220,7 @@ def _blanks(category: Mapping[str, Any], agree: bool, numbers: Mapping[str, int]
 def blanked(
     id: str, text: str, word: Span, candidates: tuple[str, ...], groups: Mapping[str, str], attribute: Span
 ) -> Blank:
-    """The item of a sentence in which one of the candidates, `word`, makes room for the blank."""
+    """The item of a sentence with a blank in place of `word`, which is one of the candidates."""
     whole = text[: word.start] + BLANK + text[word.stop :]
     if attribute.start >= word.stop:
         attribute = attribute.shift(len(whole) - len(text))

@@ -11,11 +11,11 @@ from evenhand.core.files import public_path
 from evenhand.errors import BadInput, UnknownName
 
 TEXTS = ("name", "language", "about", "source", "licence")
-"""What every template file may say of itself."""
+"""The metadata that every template file may have."""
 
 
 def texts_of(data: Mapping[str, Any], about: str = "") -> dict[str, Any]:
-    """What a template file says of itself, as parameters of a Dataset."""
+    """The metadata of a template file, as parameters of a Dataset."""
     return {key: data.get(key, about if key == "about" else "") for key in TEXTS}
 
 
@@ -40,7 +40,7 @@ def check_required(file: str, data: Mapping[str, Any], required: Sequence[str]) 
 
 
 def check_words(place: str, key: str, words: object) -> None:
-    """Raise an error unless the words of a key are a list of texts, none of them empty or there twice."""
+    """Raise an error unless the words of a key are a list of distinct texts, none of them empty."""
     if not isinstance(words, list) or not words or not all(isinstance(word, str) and word.strip() for word in words):
         raise BadInput(f"{place}: '{key}' must be a list of words, none of them empty. Got {words!r}.")
     if len(set(words)) < len(words):
@@ -48,7 +48,7 @@ def check_words(place: str, key: str, words: object) -> None:
 
 
 def recorded_file(file: str, recorded: str, text: str | None = None) -> dict[str, str]:
-    """The options that a run records of a file, or of its `text`; an error if another digest was `recorded`."""
+    """Path and SHA-256 of a file (or of its `text`), as a run records them; an error if `recorded` is another."""
     path = Path(file).expanduser()
     with path.open("rb") if text is None else BytesIO(text.encode()) as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()

@@ -65,8 +65,8 @@ def faults(pairs: Iterable[Sentences], count: Count | None = None) -> Iterator[F
     pairs = iter(pairs)
     while chunk := list(islice(pairs, CHUNK)):
         for number, (id, stereotype, counterpart) in enumerate(chunk, start=row):
-            yield from (Fault(number, id, rule, what) for rule, what in _alone(stereotype, counterpart))
-            yield from (Fault(number, id, *found) for found in _repeated(id, stereotype, counterpart, seen, without))
+            yield from (Fault(number, id, rule, what) for rule, what in _pair_faults(stereotype, counterpart))
+            yield from (Fault(number, id, *found) for found in _duplicates(id, stereotype, counterpart, seen, without))
         if count is not None:
             counts = count([text for _, *texts in chunk for text in texts])
             by_pair = zip(chunk, counts[::2], counts[1::2], strict=True)
@@ -82,7 +82,7 @@ def tally(found: Iterable[Fault], rules: Iterable[str] = RULES) -> Counter[str]:
     return Counter({rule: broken[rule] for rule in rules})
 
 
-def _alone(one: str, other: str) -> Iterator[tuple[str, str]]:
+def _pair_faults(one: str, other: str) -> Iterator[tuple[str, str]]:
     if one.strip() == other.strip() or not one.strip() or not other.strip():
         yield "identical", one or "(empty)"
         return
@@ -99,16 +99,16 @@ def _alone(one: str, other: str) -> Iterator[tuple[str, str]]:
     for text in (one, other):
         if ODD_SPACING.search(text):
             yield "spacing", repr(text)
-    yield from _casing(one, other, found)
+    yield from _casing_faults(one, other, found)
     for change in found:
-        yield from _words(one, other, change)
+        yield from _word_faults(one, other, change)
     changed = {span for change in found for span in change.here}
     stayed = [w.of(one) for w in words(one) if w not in changed and kind(w.of(one)) in PERSONS]
     if stayed and len(others) < len(found):
         yield "left behind", ", ".join(stayed)
 
 
-def _words(one: str, other: str, change: Change) -> Iterator[tuple[str, str]]:
+def _word_faults(one: str, other: str, change: Change) -> Iterator[tuple[str, str]]:
     here, there = [s.of(one) for s in change.here], [s.of(other) for s in change.there]
     if len(here) != len(there):
         yield "missing word", f"{' '.join(here) or '(none)'} | {' '.join(there) or '(none)'}"
@@ -122,7 +122,7 @@ def _words(one: str, other: str, change: Change) -> Iterator[tuple[str, str]]:
             yield "frequency", f"{a} | {b}"
 
 
-def _casing(one: str, other: str, found: Sequence[Change]) -> Iterator[tuple[str, str]]:
+def _casing_faults(one: str, other: str, found: Sequence[Change]) -> Iterator[tuple[str, str]]:
     for text in (one, other):
         if (first := next((c for c in text if c.isalpha()), "A")).islower():
             yield "casing", f"{first}: {text[:30]}"
@@ -132,7 +132,7 @@ def _casing(one: str, other: str, found: Sequence[Change]) -> Iterator[tuple[str
                 yield "casing", f"{a.of(one)} | {b.of(other)}"
 
 
-def _repeated(
+def _duplicates(
     id: str, one: str, other: str, seen: dict[int, str], without: dict[int, str]
 ) -> Iterator[tuple[str, str]]:
     """Whether a pair occurred before; only hashes are stored, so a large file takes little memory."""
@@ -203,11 +203,11 @@ def _leaks_of(pair: NliPair, language: str) -> Iterator[tuple[str, str]]:
     for rule, pattern in (("pronoun", PRONOUN[language]), ("another person", PERSON[language])):
         if found := pattern.findall(context):
             yield rule, f"{', '.join(found)}: {pair.premise}"
-    if not _fits([before, *after], pair.hypothesis):
+    if not _differs_only_in_person([before, *after], pair.hypothesis):
         yield "other change", f"{pair.premise} | {pair.hypothesis}"
 
 
-def _fits(parts: list[str], hypothesis: str) -> bool:
+def _differs_only_in_person(parts: list[str], hypothesis: str) -> bool:
     """Whether the hypothesis is the premise with another word for the person, articles aside."""
     if len(parts) < 2:
         return False

@@ -38,7 +38,7 @@ def lexicon() -> tuple[Words, ...]:
 
 
 @cache
-def _known() -> dict[str, tuple[Gender, str]]:
+def _genders_and_kinds() -> dict[str, tuple[Gender, str]]:
     """The gender and kind of each word that has a gender by itself."""
     found: dict[str, tuple[Gender, str]] = {word: (gender, "pronoun") for word, gender in PRONOUNS.items()}
     for words in lexicon():
@@ -50,7 +50,7 @@ def _known() -> dict[str, tuple[Gender, str]]:
 
 
 @cache
-def _partners() -> frozenset[tuple[str, str]]:
+def _partner_pairs() -> frozenset[tuple[str, str]]:
     return frozenset({(w.male, w.female) for w in lexicon()} | PARTNERS)
 
 
@@ -62,18 +62,18 @@ def _frequencies() -> dict[str, float]:
 
 def kind(word: str) -> str:
     """The kind of a gendered word: pronoun, person, kinship, ...; empty for other words."""
-    return _known().get(word.lower(), (None, ""))[1]
+    return _genders_and_kinds().get(word.lower(), (None, ""))[1]
 
 
 def gender(word: str) -> Gender | None:
     """The gender a word has by itself, if any."""
-    return _known().get(word.lower(), (None, ""))[0]
+    return _genders_and_kinds().get(word.lower(), (None, ""))[0]
 
 
 def partners(one: str, other: str) -> bool:
     """Whether two words are the same except for their gender."""
     one, other = one.lower(), other.lower()
-    return (one, other) in _partners() or (other, one) in _partners()
+    return (one, other) in _partner_pairs() or (other, one) in _partner_pairs()
 
 
 def frequency(word: str) -> float | None:

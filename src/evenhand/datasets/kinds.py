@@ -10,7 +10,7 @@ from evenhand.datasets.files.bundled import read_toml, read_tsv
 from evenhand.errors import BadInput, UnknownName
 
 PROFESSIONS = Kinds("prof_gender", samples=SAMPLES)
-"""Those that women hold, and men, in the US of 2019."""
+"""Professions held mostly by women, and mostly by men, in the US in 2019."""
 INFERENCE = Kinds("type")
 ABOUT = Kinds("about", ("women",), ("men",))
 """Whom the stereotype is about."""
@@ -25,17 +25,17 @@ KINDS = {
     "winobias": Kinds("stereotyped_as"),
     "winogender": Kinds("workforce", ("mostly women",), ("mostly men",), only=("referent", "occupation")),
     "crows-pairs": ABOUT,
-    # A negative question asks for whom the stereotype is about, the other one for whom it spares.
+    # A negative question asks for the person the stereotype is about, a non-negative one for the other person.
     "bbq": Kinds("about", ("women",), ("men",), turned=("polarity", "not negative")),
     "stereoset": Kinds("term", ("women",), ("men",), each="target", genders=False),
     "weat": SIDES,
     "seat": SIDES,
 }
-"""By the beginning of a dataset's name: gest-causal is as gest."""
+"""By prefix of the dataset's name: gest-causal has the kinds of gest."""
 
 
 def kinds_of(dataset: str, options: Mapping[str, Any] | None = None) -> Kinds | None:
-    """The kinds of a dataset of ours by name, built with these options; None where it has none, or is a user's."""
+    """The kinds of one of our datasets with these options; None if it has none, or is a user's own dataset."""
     options = options or {}
     if dataset == "becpro-de":
         return PROFESSIONS if options.get("forms", "agree") != "agree" else None
@@ -73,7 +73,7 @@ def own_kinds(
 def professions() -> Kinds:
     """The professions of tbd that have a kind: BEC-Pro's that are held by women or by men, and those we chose.
 
-    The default is the headline: it is of all professions, the stereotype of these.
+    The headline is the default, which is over all professions; the stereotype is over these alone.
     """
     jobs = {gender: list(words) for gender, words in read_toml("stereotyped-en.toml")["jobs"].items()}
     for row in read_tsv("becpro-professions.tsv"):

@@ -80,7 +80,7 @@ def _tagger() -> Any:
 
 
 def own(file: str, data: dict[str, Any], options: Mapping[str, Any]) -> Dataset:
-    """The dataset of a user's file, as parsed; every error names the file."""
+    """The dataset of a user's parsed TOML file; every error names the file."""
     _check_file(file, data)
     return _dataset(data, options=options, builder="templates")
 
@@ -124,7 +124,7 @@ def _pairs(spec: Mapping[str, Any]) -> Iterator[NliPair]:
 
 
 def groups_of(word: str, type: str, gender: str, template: str) -> dict[str, str]:
-    """The groups of a pair, of an occupation and its type, and of the gender and caption it is with."""
+    """The groups of a pair: its set, occupation, type (stereotyped gender), gender of the hypothesis, and caption."""
     return {"set": set_of(type, gender), "word": word, "type": type, "gender": gender, "template": template}
 
 

@@ -59,7 +59,7 @@ def connected(address: str | None = None, cpus: int | None = None) -> Iterator[N
     try:
         ray.init(**options)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
-        raise _not_there(address or "this machine", str(error)) from error
+        raise _no_cluster_error(address or "this machine", str(error)) from error
     try:
         yield
     finally:
@@ -79,14 +79,14 @@ def knock(address: str) -> None:
         socket.create_connection((host, int(port)), KNOCKING).close()
         subprocess.run(command, capture_output=True, text=True, check=True, timeout=ANSWERING)
     except (OSError, OverflowError) as error:
-        raise _not_there(address, getattr(error, "strerror", None) or str(error)) from error
+        raise _no_cluster_error(address, getattr(error, "strerror", None) or str(error)) from error
     except subprocess.TimeoutExpired as error:
-        raise _not_there(address, f"something listens there, but did not answer in {ANSWERING:.0f} s") from error
+        raise _no_cluster_error(address, f"something listens there, but did not answer in {ANSWERING:.0f} s") from error
     except subprocess.CalledProcessError as error:
-        raise _not_there(address, error.stderr) from error
+        raise _no_cluster_error(address, error.stderr) from error
 
 
-def _not_there(address: str, said: str) -> ClusterError:
+def _no_cluster_error(address: str, said: str) -> ClusterError:
     why = (said.strip().splitlines() or ["no reason given"])[-1].rstrip(".")
     return ClusterError(
         f"There is no Ray cluster to work on at {address}: {why}. Start one with `ray start --head`, on "

@@ -38,7 +38,7 @@ TICK = 0.5  # seconds between looks at whether another model has stopped the com
 SAME = ("device", "dtype", "attention", "threads", "torch", "transformers", "fingerprint", "limit")
 """What may change the last bit of an answer, and so must be the same on every worker."""
 Job = tuple[int, tuple[Any, ...]]
-"""A number, and a function with its arguments, without the model, which is the first."""
+"""A number, and a function with its arguments after the first, which is the model."""
 
 
 class Stopped(EvenhandError):
@@ -88,7 +88,7 @@ class RemoteModel:
     _workers: dict[Any, str] = field(default_factory=dict)
     """By worker, the address of its machine; empty until it has started."""
     _greetings: dict[Any, Any] = field(default_factory=dict)
-    """By what a worker is to say once it has started: the worker."""
+    """Workers that have yet to start, by the Ray reference to their first message."""
     _said: dict[str, Any] = field(default_factory=dict)
 
     def __enter__(self) -> Self:

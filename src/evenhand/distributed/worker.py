@@ -24,7 +24,7 @@ Chunk = TypeVar("Chunk")
 
 @cache
 def worker_class() -> Any:
-    """The class of workers. Made here, it is sent by value, so it runs where evenhand is another version or missing."""
+    """The class of workers, local so that Ray sends it by value: evenhand may be missing there, or another version."""
 
     class Worker:
         def hello(self) -> tuple[str, str]:
@@ -45,7 +45,7 @@ def worker_class() -> Any:
 
 
 def with_description(model: Planned, function: Callable[..., Any], *arguments: Any) -> tuple[dict[str, Any], Any]:
-    """What must be the same on every worker, and what the run records; then the function's result."""
+    """The model's description, which workers must agree on and a run records; then the function's result."""
     known = {"fingerprint": model.fingerprint, "kind": kind_of(model), "limit": getattr(model, "limit", None)}
     return {**known, "about": about(model)}, function(model, *arguments)
 

@@ -76,7 +76,7 @@ def export(
     if into is not None:
         if to != "model-card" or out is not None:
             raise BadInput("`into` is only for model-card, and excludes `out`. Give one of them.")
-        return _into(Path(into).expanduser(), loaded)
+        return _insert_into_card(Path(into).expanduser(), loaded)
     text = how.write(loaded, **options)
     if out is not None:
         path = Path(out).expanduser()
@@ -90,7 +90,7 @@ def export(
     return text
 
 
-def _into(card: Path, runs: Sequence[StoredRun]) -> str:
+def _insert_into_card(card: Path, runs: Sequence[StoredRun]) -> str:
     try:
         before = card.read_bytes()
     except OSError as error:

@@ -49,7 +49,7 @@ def _scores(run: StoredRun) -> pd.DataFrame:
 
 
 def _columns(run: StoredRun, task: TaskRecord) -> tuple[dict[str, object], dict[str, object]]:
-    """What every row of a task has before its numbers, and after them."""
+    """The columns of a task's rows before the numbers, and after them."""
     names = {"dataset": task.dataset, "dataset_version": task.dataset_version}
     names |= {"measure": task.measure, "measure_version": task.measure_version}
     audit = run.record.audit_of(task)

@@ -21,13 +21,13 @@ def one_line(text: object) -> str:
 
 
 def latex(text: object) -> str:
-    """The text so that LaTeX prints it letter by letter, without commands and ligatures such as -- or ''."""
+    """The text escaped for LaTeX, which then sees no commands or ligatures such as -- or ''."""
     plain = re.sub(r"([-'])(?=\1)", "\\1\0", one_line(text))
     return "".join(LATEX.get(letter, letter) for letter in plain).replace("\0", "{}")
 
 
 def markdown(text: object) -> str:
-    """The text so that Markdown shows it unchanged, also within a table."""
+    """The text escaped for Markdown, also within a table."""
     return MARKDOWN.sub(r"\\\1", one_line(text))
 
 

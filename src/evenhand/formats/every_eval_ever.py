@@ -36,7 +36,7 @@ def every_eval_ever(runs: Sequence[StoredRun], *, organization: str = "unknown",
     """
     check_known("relationship", [relationship], RELATIONSHIPS)
     (run,) = runs
-    found, when = facts(run), _when(run)
+    found, when = facts(run), _timestamp(run)
     record = {
         "schema_version": SCHEMA,
         "evaluation_id": f"evenhand/{run.record.model.replace('/', '_')}/{when}",
@@ -62,7 +62,7 @@ def every_eval_ever(runs: Sequence[StoredRun], *, organization: str = "unknown",
     return json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _when(run: StoredRun) -> str:
+def _timestamp(run: StoredRun) -> str:
     text = max(audit.rescored or audit.started for audit in run.record.audits)
     try:
         return str(datetime.fromisoformat(text).timestamp()) if text else "unknown"
@@ -90,8 +90,8 @@ def _result(row: Row) -> dict[str, object]:
     return {
         "evaluation_result_id": "/".join(whole),
         "evaluation_name": row.dataset,
-        "source_data": _data(task),
-        "metric_config": _measure(row),
+        "source_data": _source_data(task),
+        "metric_config": _metric_config(row),
         "score_details": {
             "score": row.value,
             "details": {
@@ -117,7 +117,7 @@ def _result(row: Row) -> dict[str, object]:
     }
 
 
-def _data(task: TaskRecord) -> dict[str, object]:
+def _source_data(task: TaskRecord) -> dict[str, object]:
     told = {
         "version": task.dataset_version,
         "options": json.dumps(task.dataset_options, sort_keys=True, ensure_ascii=False),
@@ -127,7 +127,7 @@ def _data(task: TaskRecord) -> dict[str, object]:
     return {"dataset_name": task.dataset, "source_type": "other", "additional_details": details}
 
 
-def _measure(row: Row) -> dict[str, object]:
+def _metric_config(row: Row) -> dict[str, object]:
     task = row.task
     low, high = task.bounds
     direction: str = task.better

@@ -12,7 +12,7 @@ from evenhand.stats.estimate import Estimate
 def facts(run: StoredRun) -> list[Row]:
     """Every row of the run. One without an interval counts as missing, since it could be chance."""
     tasks = [(*run.rows_of(*task.name), *run.values_of(*task.name)) for task in run.record.tasks]
-    return [row if row.known and row.spans else _missing(row) for rows in tasks for row in rows]
+    return [row if row.known and row.spans else _as_missing(row) for rows in tasks for row in rows]
 
 
 def headlines(run: StoredRun, task: TaskRecord | None = None) -> list[Row]:
@@ -41,6 +41,6 @@ def short(value: float) -> str:
     return "none" if math.isnan(value) else f"{value:g}"
 
 
-def _missing(row: Row) -> Row:
+def _as_missing(row: Row) -> Row:
     why = "too few clusters for an interval" if row.n else "no item was scored"
     return replace(row, **asdict(Estimate(math.nan, n=row.n, unscored=row.unscored, note=row.note or why)))

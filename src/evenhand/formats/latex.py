@@ -37,7 +37,9 @@ def _table(runs: Sequence[StoredRun], task: TaskRecord) -> Iterator[str]:
     for key in dict.fromkeys(key for facts in mine for key in facts):
         cells = [facts.get(key) for facts in mine]
         names_of = next(labels(row) for row in cells if row)
-        rows.append([*map(escaped, names_of), *map(_cell, cells), _shared(cells, "n"), _shared(cells, "unscored")])
+        rows.append(
+            [*map(escaped, names_of), *map(_cell, cells), _shared_count(cells, "n"), _shared_count(cells, "unscored")]
+        )
     columns = "l" * len(by) + "r" * (len(runs) + 2)
     heads = [*map(escaped, by), *names, "$n$", "unscored"]
     yield from booktabs(_caption(runs, mine, task), f"{task.dataset}-{task.measure}", columns, [heads], rows)
@@ -53,7 +55,7 @@ def booktabs(
     style: str = r"\small",
     note: str = "",
 ) -> Iterator[str]:
-    """The lines of a table, whose texts are escaped but for the label's; a note stands below it."""
+    """The lines of a LaTeX table. Texts must be escaped already, except the label; `note` goes below the table."""
     yield from ("", r"\begin{table}", rf"\centering{style}", rf"\caption{{{caption}}}", rf"\label{{tab:{slug(label)}}}")
     yield from (rf"\begin{{tabular}}{{{columns}}}", r"\toprule")
     yield from (" & ".join(cells) + r" \\" for cells in heads)
@@ -72,7 +74,7 @@ def _cell(fact: Row | None) -> str:
     return f"${fact.number('.3f')}{star}$ ${fact.interval('.3f')}$"
 
 
-def _shared(cells: Sequence[Row | None], name: str) -> str:
+def _shared_count(cells: Sequence[Row | None], name: str) -> str:
     """The models' n or unscored, once if they are all equal."""
     counts = [NONE if fact is None else str(getattr(fact, name)) for fact in cells]
     return counts[0] if len(set(counts)) == 1 else " / ".join(counts)

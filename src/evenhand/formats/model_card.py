@@ -17,7 +17,7 @@ FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 
 def model_card(runs: Sequence[StoredRun]) -> str:
     """The section, between markers: every value with its interval, how to read it, and what it cannot show."""
-    return _between(f"## {TITLE}\n\n{_body(runs)}")
+    return _with_markers(f"## {TITLE}\n\n{_body(runs)}")
 
 
 def inserted(card: str, runs: Sequence[StoredRun]) -> str:
@@ -36,7 +36,7 @@ def inserted(card: str, runs: Sequence[StoredRun]) -> str:
         )
     first, last = (begins[0], ends[0]) if begins else (len(lines), len(lines) - 1)
     heading = next((i for i, line in plain if HEADING.fullmatch(line) and not first < i < last), None)
-    section = model_card(runs) if heading is None else _between(_body(runs))
+    section = model_card(runs) if heading is None else _with_markers(_body(runs))
     block = section.replace("\n", end)
     if begins:
         tail = "" if lines[last].endswith(("\n", "\r")) else end  # a card that ends with the marker, without a line end
@@ -49,7 +49,7 @@ def inserted(card: str, runs: Sequence[StoredRun]) -> str:
     return card + gap + block
 
 
-def _between(section: str) -> str:
+def _with_markers(section: str) -> str:
     return f"{BEGIN}\n\n{section}\n\n{END}\n"
 
 

@@ -19,7 +19,7 @@ ALL, EACH = "all", "each"
 
 
 class Labels(NamedTuple):
-    """What there are values of: all items, each group, and the parts within groups."""
+    """The labels that a measure has values of: all items, each group, and the parts within groups."""
 
     whole: bool
     each: list[str]
@@ -38,7 +38,7 @@ NONE = Estimate(math.nan, note="no such items in this sample")
 
 
 def values(run: StoredRun, dataset: str, measure: str, estimand: str = "") -> dict[str, Estimate]:
-    """What a rule is about, by group: the measure's own values, female - male of the pairs, stereotype or default."""
+    """The values that a rule is about, by group: the measure's own, female - male, stereotype or default."""
     rows, base = run.values_of(dataset, measure), measure.removesuffix(FEMALE_MALE)
     if estimand:
         rows = [row for row in run.rows_of(dataset, measure) if row.estimand == estimand]
@@ -67,7 +67,7 @@ def known_of_run(run: StoredRun) -> Known:
         rows = [row.groups for row in run.values_of(*task.name)]
         each, within = ([row_label(of) for of in rows if len(of) == n] for n in (len(by), len(by) + 1))
         known[task.name] = Labels(True, each if by else [], within)
-        known |= _known_of_rows(*task.name, run.rows_of(*task.name), task.by_gender)
+        known |= _labels_of_rows(*task.name, run.rows_of(*task.name), task.by_gender)
     return known
 
 
@@ -84,11 +84,11 @@ def known_of_tasks(tasks: Sequence[Task]) -> Known:
         known[data.name, measure] = Labels(True, each, within)
         frame = pd.DataFrame({"id": item.id, "score": 1.0, **item.groups} for item in data.items)
         by_gender = data.partners is not None and not set(data.partners.differ) & set(data.by)
-        known |= _known_of_rows(data.name, measure, rows(frame, Design.of(data), task.measure), by_gender)
+        known |= _labels_of_rows(data.name, measure, rows(frame, Design.of(data), task.measure), by_gender)
     return known
 
 
-def _known_of_rows(dataset: str, measure: str, found: Iterable[ItemRow | SummaryRow | Row], by_gender: bool) -> Known:
+def _labels_of_rows(dataset: str, measure: str, found: Iterable[ItemRow | SummaryRow | Row], by_gender: bool) -> Known:
     """The labels of stereotype, default, and female - male where women and men have values of their own."""
     labels: dict[str, list[str]] = {}
     for row in found:

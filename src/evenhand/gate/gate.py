@@ -35,8 +35,8 @@ class Gate:
     """Rules for runs. `Gate.load` reads them from a policy file.
 
     `baseline` is the run that `worse_by_at_most` compares with; `max_unscored` is the share of items without a score
-    above which a rule is undecided. So is a rule about what the doctor calls the model unfit for, or could not check,
-    unless `allow_unfit`.
+    above which a rule is undecided. A rule is also undecided if the doctor calls the model unfit for its dataset, or
+    could not check the model, unless `allow_unfit`.
     """
 
     rules: Sequence[Rule]
@@ -61,7 +61,7 @@ class Gate:
 
     @classmethod
     def of(cls, given: "Gate | str | Path | None", baseline: StoredRun | str | Path | None = None) -> "Gate | None":
-        """A gate, or that of a policy file; `baseline` replaces its own."""
+        """The gate as given, or read from a policy file; `baseline` replaces its own."""
         if given is None and baseline is not None:
             raise BadInput(
                 "`baseline` is the run that a gate compares with. Add `gate`, or compare two runs: evenhand compare."
@@ -79,7 +79,7 @@ class Gate:
         samples: Sequence[Task] = (),
         baseline_later: bool = False,
     ) -> None:
-        """Raise an error if a run of these tasks in that folder could not be judged, with what it has `earlier`.
+        """Raise an error if a run of these tasks could not be judged; `earlier` is the record that `path` already has.
 
         `samples` are the tasks on the items that will be measured: the baseline must share enough of them. With
         `baseline_later` a missing baseline is no error: it will be a run of the same tasks.
@@ -197,13 +197,13 @@ class Gate:
             yield Judged(
                 f"{dataset} · {rule.name} · {group} · {rule.bound}",
                 verdict,
-                _says(there, reason, rule),
+                _describe(there, reason, rule),
                 *(dataset, rule.measure, group, rule.on, value, low, high, rule.estimand),
                 *(there.n, there.unscored, least, most_),
             )
 
 
-def _says(found: Estimate, reason: str, rule: Rule) -> str:
+def _describe(found: Estimate, reason: str, rule: Rule) -> str:
     form = "+.3f" if rule.neutral == 0 or rule.on == "worse" else ".3f"
     span = f" {found.interval(form)}" if found.spans else ""
     counted = f"{found.number(form)}{span}, {found.n:,} items" if found.known else ""

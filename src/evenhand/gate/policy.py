@@ -75,12 +75,12 @@ class Rule:
 
     @property
     def base(self) -> str:
-        """The measure, whatever is made of its scores."""
+        """The name of the measure alone, without ", female - male"."""
         return self.measure.removesuffix(FEMALE_MALE)
 
     @property
     def name(self) -> str:
-        """The measure, and what is made of its scores."""
+        """The measure, and the estimand if the rule has one."""
         return f"{self.measure}, {self.estimand}" if self.estimand else self.measure
 
     @property

@@ -32,7 +32,7 @@ RELATIVE = """\
 
 
 class _NoRule(Exception):
-    """Why nothing can be bounded."""
+    """The reason why a value cannot be bounded."""
 
 
 def suggest(
@@ -55,22 +55,22 @@ def suggest(
                 rules.append(rule)
                 relative += detectable
             except _NoRule as why:
-                without.append(f"No rule for {_comment(task.dataset)}: {_comment(why)}.")
+                without.append(f"No rule for {_one_line(task.dataset)}: {_one_line(why)}.")
     if not rules:
         raise BadInput(f"'{run.path}' has nothing that can be bounded. {' '.join(without)} Measure more items.")
     notes = [run.record.sample] if run.record.partial else []
     if any(run.record.unfit(task) for task in run.record.tasks):
         notes.append("The doctor calls the model unfit, so these bounds mean little: evenhand doctor.")
-    named = " ".join(_comment(one.path) for one in (run, *seeds))
-    head = OPENING.format(run=named, room=ROOM[bool(seeds)]) + "".join(f"# {_comment(note)}\n" for note in notes)
+    named = " ".join(_one_line(one.path) for one in (run, *seeds))
+    head = OPENING.format(run=named, room=ROOM[bool(seeds)]) + "".join(f"# {_one_line(note)}\n" for note in notes)
     path = Path(os.path.relpath(run.path, folder)).as_posix()
-    later = f"{RELATIVE}# baseline = {_quoted(path)}\n\n{''.join(relative)}" if relative else ""
+    later = f"{RELATIVE}# baseline = {_quote(path)}\n\n{''.join(relative)}" if relative else ""
     left_out = [f"# {why}\n" for why in without]
     return "\n".join([head, f"max_unscored = {MAX_UNSCORED:g}\n", *rules, *left_out, later]).rstrip() + "\n"
 
 
 def _rule(runs: Sequence[StoredRun], task: TaskRecord, row: Row) -> tuple[str, list[str]]:
-    """The rule on the value, and that on the change, if one can be told, as a comment."""
+    """The rule on the value and, as a comment, the rule on its change, if a change can be detected."""
     named = [row.name, *([row.estimand] if row.estimand else [])]
     measure, neutral = ", ".join(named), row.neutral
     if math.isnan(neutral):
@@ -82,7 +82,7 @@ def _rule(runs: Sequence[StoredRun], task: TaskRecord, row: Row) -> tuple[str, l
         below, beyond = neutral - each[1].low, each[1].high - neutral
         return below if task.better == "higher" else max(abs(below), abs(beyond))
 
-    decidable = [_decidable(run, task, named, row) for run in runs]
+    decidable = [_decidable_values(run, task, named, row) for run in runs]
     farthest = [max(groups.items(), key=far) for groups in decidable]
     label, found = max(farthest, key=far)
     ends = [far(each) for each in farthest]
@@ -94,27 +94,27 @@ def _rule(runs: Sequence[StoredRun], task: TaskRecord, row: Row) -> tuple[str, l
     if task.better == "higher":
         key, bound = "low", -above(max(ends) - neutral + room)
         if bound <= neutral:
-            raise _NoRule(f"{measure} is not shown to be above {neutral:g}: {_told(found, neutral)}")
+            raise _NoRule(f"{measure} is not shown to be above {neutral:g}: {_describe(found, neutral)}")
     else:
         most = math.inf if low is None or high is None else max(neutral - low, high - neutral)
         room = room if above(max(ends) + room) < most else 0.0
         key, bound = "within", above(max(ends) + room)
         if bound >= most:
-            raise _NoRule(f"a bound that {measure} passes would let every model pass: {_told(found, neutral)}")
+            raise _NoRule(f"a bound that {measure} passes would let every model pass: {_describe(found, neutral)}")
     which = f", {label}, the farthest of its groups" if row.contrast else ""
-    named = [f"measure = {_quoted(named[0])}", f"dataset = {_quoted(task.dataset)}"]
-    named += [f"estimand = {_quoted(row.estimand)}"] if row.estimand else ['group = "each"'] if row.contrast else []
+    named = [f"measure = {_quote(named[0])}", f"dataset = {_quote(task.dataset)}"]
+    named += [f"estimand = {_quote(row.estimand)}"] if row.estimand else ['group = "each"'] if row.contrast else []
     no_room = "" if room else ", since with more every model would pass"
-    told = f"{_told(found, neutral)}{which}; room {room:.3f}{no_room}"
-    lines = ["[[rule]]", *named, f"{key} = {bound:g}  # {_comment(told)}", ""]
+    told = f"{_describe(found, neutral)}{which}; room {room:.3f}{no_room}"
+    lines = ["[[rule]]", *named, f"{key} = {bound:g}  # {_one_line(told)}", ""]
     if not detectable > 0:
         return "\n".join(lines), []
     change = ["[[rule]]", *named, f"worse_by_at_most = {above(detectable):g}  # detectable: {detectable:.3f}"]
     return "\n".join(lines), ["".join(f"# {line}\n" for line in change) + "\n"]
 
 
-def _decidable(run: StoredRun, task: TaskRecord, named: Sequence[str], row: Row) -> dict[str, Estimate]:
-    """What a rule on this row is about in a run, by group; an error if one of them could not be decided."""
+def _decidable_values(run: StoredRun, task: TaskRecord, named: Sequence[str], row: Row) -> dict[str, Estimate]:
+    """The values that a rule on this row is about, by group; an error if one of them could not be decided."""
     values = evidence.values(run, task.dataset, *named)
     groups = values if row.contrast else {evidence.ALL: values.get(evidence.ALL, evidence.NONE)}
     for label, found in groups.items():
@@ -124,21 +124,21 @@ def _decidable(run: StoredRun, task: TaskRecord, named: Sequence[str], row: Row)
 
 
 def above(number: float) -> float:
-    """The next number above this one with two digits: 1.1 above 1.008, 0.36 above 0.353."""
+    """The number rounded up to two digits, never the number itself: 1.008 gives 1.1, 0.353 gives 0.36."""
     step = 10.0 ** (math.floor(math.log10(abs(number))) - 1) if number else 0.01
     first = math.floor(number / step) + 1
     rounded = (float(f"{n * step:.6g}") for n in (first, first + 1))  # 0.35 / 0.01 is < 35
     return next(found for found in rounded if found > number)
 
 
-def _told(found: Estimate, neutral: float) -> str:
+def _describe(found: Estimate, neutral: float) -> str:
     form = "+.3f" if neutral == 0 else ".3f"
     return f"found {found.shown(form)}, {found.n:,} items, neutral at {neutral:g}"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _comment(text: object) -> str:
+def _one_line(text: object) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in str(text))

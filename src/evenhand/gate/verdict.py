@@ -63,7 +63,7 @@ class Verdict(Shown):
         return CODES[self.verdict]
 
     def lines(self) -> list[str]:
-        """A line for each rule, then the notes, then the whole."""
+        """A line for each rule, then the notes, then the overall verdict."""
         rules = [f"{judged.verdict:9}  {judged.rule}: {judged.says}" for judged in self.rules]
         return [*rules, *self.notes, f"{self.model}, gate {self.policy}: {self.verdict}"]
 

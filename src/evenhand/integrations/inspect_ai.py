@@ -48,8 +48,8 @@ FRACTIONS = ("fraction-neutral", "fraction-entailment", "fraction-contradiction"
 Build = Callable[..., Task]
 
 
-def _read(question: Choose, output: ModelOutput) -> tuple[Answer, bool]:
-    """What the output says to the question, and whether its log-probabilities are the model's, or of a bare choice."""
+def _read_output(question: Choose, output: ModelOutput) -> tuple[Answer, bool]:
+    """The answer in the output, and whether its log-probabilities are the model's, or stand for the option it names."""
     first = output.choices[0].logprobs if output.choices else None
     if first is not None:
         reply = {"choices": [{"logprobs": first.model_dump()}]}
@@ -112,7 +112,7 @@ def _scorer(names: Sequence[str], rebuilt: Callable[[dict[str, Any]], Any], *, n
 
     async def score(state: TaskState, target: Target) -> Logged:
         options = tuple(state.metadata["options"])
-        found, probabilities = _read(Choose(state.input_text, options, "letters", chat=True), state.output)
+        found, probabilities = _read_output(Choose(state.input_text, options, "letters", chat=True), state.output)
         if note := found.note:
             why = "no_response" if note == EMPTY else "invalid_response_format"
             return Logged.unscored(reason=why, explanation=note, metadata={"note": note})
@@ -131,8 +131,8 @@ def _scorer(names: Sequence[str], rebuilt: Callable[[dict[str, Any]], Any], *, n
     return score
 
 
-def _in_words(build: Build) -> Build:
-    """The task's function, whose errors inspect prints as they are, without a traceback."""
+def _with_prerequisite_errors(build: Build) -> Build:
+    """Raise our errors as inspect's PrerequisiteError, which it prints without a traceback."""
 
     @wraps(build)
     def built(*args: Any, **given: Any) -> Task:
@@ -145,21 +145,21 @@ def _in_words(build: Build) -> Build:
 
 
 @task
-@_in_words
+@_with_prerequisite_errors
 def nli(language: str = "en", labels: str | Sequence[str] = USUAL) -> Task:
     """Our pairs of an occupation and a man or a woman (nli-en, nli-ja, nli-zh): which label does a model give?"""
-    return _inference("nli", language, labels, {})
+    return _inference_task("nli", language, labels, {})
 
 
 @task
-@_in_words
+@_with_prerequisite_errors
 def nli_coal(language: str = "en", words: str = "all", rows: str = "all", labels: str | Sequence[str] = USUAL) -> Task:
     """The released pairs of NLI-CoAL (nli-coal-en, -ja, -zh), which `evenhand datasets fetch` gets."""
-    return _inference("nli-coal", language, labels, {"words": words, "rows": rows})
+    return _inference_task("nli-coal", language, labels, {"words": words, "rows": rows})
 
 
 @task
-@_in_words
+@_with_prerequisite_errors
 def bbq(order: str = "balanced") -> Task:
     """BBQ on gender, in ambiguous and in disambiguated contexts; `evenhand datasets fetch bbq` gets it."""
     found = [datasets.load(f"bbq-{condition}", order=order) for condition in ("ambiguous", "disambiguated")]
@@ -171,7 +171,7 @@ def bbq(order: str = "balanced") -> Task:
     return _task("bbq", found, asked, chosen_options(), {"chat": True})
 
 
-def _inference(name: str, language: str, labels: str | Sequence[str], options: Mapping[str, str]) -> Task:
+def _inference_task(name: str, language: str, labels: str | Sequence[str], options: Mapping[str, str]) -> Task:
     check_known("language", [language], LANGUAGES)
     words = label_words(labels if isinstance(labels, str) else [str(label) for label in labels])
     if words is None:

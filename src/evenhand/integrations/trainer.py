@@ -42,7 +42,7 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
     them as "bias/DATASET/MEASURE"; where women and men are partners, it is their difference, in each group. The run of
     step 500 is in `out/step-000500`, with intervals, items and page.
 
-    `what` is measured is said as for `evenhand.audit`: `suite`, `lang`, `dataset`, `measure`, `templates`, `pairs`,
+    `what` to measure is given as for `evenhand.audit`: `suite`, `lang`, `dataset`, `measure`, `templates`, `pairs`,
     `options`, `limit` and `seed`.
     A `gate`, which is also a policy file or a list of rules, stops the training where a rule fails; one that is
     undecided does not. Its `worse_by_at_most` compares with `baseline`, or else with the first run in `out`.
@@ -104,7 +104,7 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
                 "`tokenizer`."
             )
         if state.is_world_process_zero:
-            model = wrap(given["model"], self._tokenizer, _name(state.global_step), **self._how)
+            model = wrap(given["model"], self._tokenizer, _run_name(state.global_step), **self._how)
             self._asked = self._spec.tasks_for(model.kind)
             for one in self._asked:  # a question that it cannot answer is an error at once
                 check_questions(model, questions_of(one.task.dataset.items[0], one.task.measure))
@@ -141,10 +141,10 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         found: list[Any] = [None, ""]
         if state.is_world_process_zero:
             run = self._run(network, state.global_step)
-            found = [_logged(run), self._failed(run)]
+            found = [_values_to_log(run), self._failed(run)]
         values, failed = broadcast_object_list(found)  # or the others would train on, alone
         self.measured.append(state.global_step)
-        logs_too = control.should_log  # which logging resets, and the loss would be left out
+        logs_too = control.should_log  # logging resets it, and the loss would not be logged
         self._trainer.log(values)
         control.should_log = logs_too
         self.seconds += time.monotonic() - begun
@@ -158,7 +158,7 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
 
     def _run(self, network: Any, step: int) -> Run:
         """The run of this step: the one in `out`, if it is of the same weights, or a new one."""
-        path = self.out / _name(step)
+        path = self.out / _run_name(step)
         model = wrap(network, self._tokenizer, path.name, **self._how)
         record = read_record(path)
         if record and record.fingerprint == model.fingerprint:
@@ -210,15 +210,15 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         runs = self._runs()
         if strange := [path.name for path, _ in runs if not re.fullmatch(r"step-\d{6,}", path.name)]:
             raise RunError(f"'{self.out}' has a run that is not of a step, '{strange[0]}'. Choose another `out`.")
-        if runs and not step and (last := runs[-1][0].name) != _name(0):
+        if runs and not step and (last := runs[-1][0].name) != _run_name(0):
             raise RunError(
                 f"'{self.out}' has the runs of another training, up to {last}. Resume that one "
                 "(resume_from_checkpoint), or choose another `out`."
             )
         for path, record in runs:
-            if path.name == _name(step) and record.fingerprint != fingerprint:
+            if path.name == _run_name(step) and record.fingerprint != fingerprint:
                 raise RunError(f"'{path}' is of other weights than the model now has. Choose another `out`.")
-            if _sample(record.tasks) != _sample([one.record for one in self._asked]):
+            if _task_samples(record.tasks) != _task_samples([one.record for one in self._asked]):
                 raise RunError(
                     f"'{path}' measures something else, or another sample, so the steps could not be compared. Choose "
                     "another `out`, or the same suite, limit and seed."
@@ -229,15 +229,15 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         return [(path, record) for path in folders if (record := read_record(path))]
 
 
-def _name(step: int) -> str:
+def _run_name(step: int) -> str:
     return f"step-{step:06d}"
 
 
-def _sample(tasks: Sequence[TaskRecord]) -> dict[tuple[str, str], tuple[Any, ...]]:
+def _task_samples(tasks: Sequence[TaskRecord]) -> dict[tuple[str, str], tuple[Any, ...]]:
     return {task.name: (task.what, task.limit, task.seed) for task in tasks}
 
 
-def _logged(run: Run) -> dict[str, float]:
+def _values_to_log(run: Run) -> dict[str, float]:
     """The values to log, by name: stereotype, default, differences between partners, or the value of all items."""
     found: dict[str, float] = {}
     for task in run.record.tasks:

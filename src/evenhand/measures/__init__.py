@@ -38,7 +38,7 @@ OURS = tuple(MEASURES)
 
 
 def add(measure: type[Measure[Any]]) -> None:
-    """Make a measure of your own known by its name, so that its runs can be compared."""
+    """Register a measure of your own under its name, so that its runs can be compared."""
     if not isinstance(measure, type):
         raise BadInput(f"A measure is added by its class. Got {measure!r}.")
     if missing := [name for name in ("name", "version", "neutral", "reading", *METHODS) if not hasattr(measure, name)]:

@@ -22,7 +22,7 @@ from evenhand.stats.resampling import Resampled
 
 
 class OneNumber(Summary):
-    """A value that every item has: it is of no sample, and has neither an interval nor a test."""
+    """A value that is the same for every item, and has neither an interval nor a test."""
 
     def __call__(self, scores: Sequence[Score]) -> float:
         return scores[0].value if scores else math.nan

@@ -59,20 +59,22 @@ class EffectSize(OfTotals):
         return {"stereotype": self, "default": TowardsSecond("side", SIDES)}
 
     def lacks(self, scores: Sequence[Score]) -> str:
-        words: dict[tuple[str, str], set[str]] = {(test, side): set() for test in map(_test, scores) for side in SIDES}
+        words: dict[tuple[str, str], set[str]] = {
+            (test, side): set() for test in map(_test_name, scores) for side in SIDES
+        }
         for score in scores:
             if not math.isnan(score.value):
-                words[_test(score), label_of(score, "side")].add(score.groups.get("word", score.id))
+                words[_test_name(score), label_of(score, "side")].add(score.groups.get("word", score.id))
         few = [f"{side}{f' of {test}' if test else ''}" for (test, side), some in words.items() if len(some) < FEWEST]
         return f"fewer than {FEWEST} words in set {', '.join(few)}" if few else ""
 
     def totals(self, scores: Sequence[Score]) -> Floats:
         """Count, sum and sum of squares, in columns of their own for each side of each test."""
-        tests, means = sorted(set(map(_test, scores))), _means(scores)
+        tests, means = sorted(set(map(_test_name, scores))), _means(scores)
         table = np.zeros((len(scores), len(tests), len(SIDES), 3))
         for row, score in enumerate(scores):
-            place = row, tests.index(_test(score)), SIDES.index(label_of(score, "side"))
-            table[place] = _moments(score.value - means[_test(score)])
+            place = row, tests.index(_test_name(score)), SIDES.index(label_of(score, "side"))
+            table[place] = _moments(score.value - means[_test_name(score)])
         return table.reshape(len(scores), -1)
 
     def of(self, totals: Floats) -> Floats:
@@ -88,7 +90,7 @@ class EffectSize(OfTotals):
         low, high = mean_effect_interval(tests, value, sample.rng)
         if math.isnan(sample.neutral):
             return IntervalAndTest(low, high, math.nan)
-        sentences = [score.id.removeprefix(f"{_test(score)}/") for score in sample.scores]
+        sentences = [score.id.removeprefix(f"{_test_name(score)}/") for score in sample.scores]
         units = sentences if self.released else sample.clusters
         p = partition_test(self._two_sets(sample, units), sample.rng, one_sided=self.released)
         return IntervalAndTest(low, high, p)
@@ -98,15 +100,15 @@ class EffectSize(OfTotals):
         tests: dict[str, dict[tuple[str, str], Floats]] = {}
         means = _means(sample.scores)
         for score, unit in zip(sample.scores, units, strict=True):
-            totals = tests.setdefault(_test(score), {}).setdefault((label_of(score, "side"), unit), np.zeros(3))
-            totals += _moments(score.value - means[_test(score)])
+            totals = tests.setdefault(_test_name(score), {}).setdefault((label_of(score, "side"), unit), np.zeros(3))
+            totals += _moments(score.value - means[_test_name(score)])
         return [
             TwoSets(np.array(list(of.values())), [side == "X" for side, _ in of], [unit for _, unit in of])
             for of in tests.values()
         ]
 
 
-def _test(score: Score) -> str:
+def _test_name(score: Score) -> str:
     return score.groups.get("test", "")
 
 
@@ -114,7 +116,7 @@ def _means(scores: Sequence[Score]) -> dict[str, float]:
     """The mean of each test: without it, squares of scores that differ little lose their digits."""
     by_test: dict[str, list[float]] = {}
     for score in scores:
-        by_test.setdefault(_test(score), []).append(score.value)
+        by_test.setdefault(_test_name(score), []).append(score.value)
     return {test: math.fsum(values) / len(values) for test, values in by_test.items()}
 
 
@@ -124,7 +126,7 @@ def _moments(value: float) -> tuple[float, float, float]:
 
 @dataclass(frozen=True)
 class OfVectors:
-    """What measures of the vectors of words share: they do without some of the attributes."""
+    """The base of measures of word vectors, which do without attributes that have no vector."""
 
     version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.0
@@ -135,7 +137,7 @@ class OfVectors:
     layer: Layer = "input"
 
     def __post_init__(self) -> None:
-        if re.fullmatch("-?[0-9]+", str(self.layer)):  # of a command line, a text
+        if re.fullmatch("-?[0-9]+", str(self.layer)):  # from the command line it is a text
             object.__setattr__(self, "layer", int(self.layer))
 
     def embed(self, place: Place) -> Embed:
@@ -189,7 +191,7 @@ class Weat(OfVectors):
 
 
 class Shared(tuple[Answer, ...]):
-    """Answers that many items share, told apart by identity: comparing thousands of numbers would take longer."""
+    """Answers that many items share, compared by identity: comparing thousands of numbers would take longer."""
 
     __slots__ = ()
 

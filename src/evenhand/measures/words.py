@@ -27,7 +27,7 @@ PLACES = {
     *("times", "relative", "verb", "by", "odds", "apart", "ratio", "percent", "rest", "size", "signed", "n"),
     *("job", "women", "men"),
 }
-"""What `much` and `leans` may leave to be filled in."""
+"""The placeholders that `much` and `leans` may contain."""
 
 
 def words_beside(measure: Any) -> dict[str, Any]:
@@ -37,11 +37,11 @@ def words_beside(measure: Any) -> dict[str, Any]:
     words: dict[str, Any] = {"kind": kind, "leans": ("", ""), "unit": traits.unit if traits.unit == "nats" else ""}
     if all(map(math.isfinite, traits.bounds)):
         words["scale"] = traits.bounds
-    return words | _read(measure.__module__)[measure.name]
+    return words | _read_toml(measure.__module__)[measure.name]
 
 
 @cache
-def _read(module: str) -> dict[str, dict[str, Any]]:
+def _read_toml(module: str) -> dict[str, dict[str, Any]]:
     package, _, name = module.rpartition(".")
     return tomllib.loads((files(package) / f"{name}.toml").read_text(encoding="utf-8"))
 

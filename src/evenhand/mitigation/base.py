@@ -16,7 +16,7 @@ from evenhand.errors import BadInput
 from evenhand.models.base import Selective, SelfChecked
 
 PAST_ANSWER = ("plan", "stream", "answers", "ask", "cast", "exact", "reference", "tolerance", "good")
-"""What leads to a model's numbers without calling its `answer`: see models/base."""
+"""Attributes that give a model's numbers without calling its `answer`: see models/base."""
 KEPT = {"count_tokens": TokenCounter, "cannot": Selective, "findings": SelfChecked}
 """Abilities that a wrapped model keeps. From Python 3.12 on isinstance does not ask __getattr__."""
 

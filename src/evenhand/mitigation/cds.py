@@ -61,7 +61,7 @@ class Cds(Mitigation):
 
     @property
     def record(self) -> dict[str, Any]:
-        """The texts, without the name of the method: so it was written while there was no other."""
+        """What was done to the texts, without the method's name: this format is older than other methods."""
         counted = json.loads(self.balance.to_json(orient="records"))
         return {"share": self._swapped.share, "reminders": len(self._reminders), "balance": counted}
 

@@ -59,8 +59,8 @@ def load(
     and `samples` apply to it. "PREFIX:NAME" is loaded by a plugin's function, with those `options` that are its
     parameters.
     """
-    given: Any = name  # or what `ModelSource` has found by it
-    found = given if isinstance(given, Found) else find(given)  # a wrong name is an error before torch is imported
+    given: Any = name  # or what `ModelSource` has resolved it to
+    found = given if isinstance(given, Found) else find(given)  # a wrong name fails before torch is imported
     here: dict[str, Any] = {"revision": revision, "dtype": dtype, "device": device, "batch_size": batch_size}
     here |= {"trust_remote_code": trust_remote_code, "labels": labels}
     if found.engine:
@@ -88,7 +88,7 @@ def check_keywords(function: str, given: Mapping[str, Any]) -> None:
 
 
 def options_of(found: Found) -> Sequence[str]:
-    """The loading options that there are for the model."""
+    """The loading options that apply to the model."""
     if found.holds_vectors:
         return ()
     return ENGINES[found.engine].options if found.engine else list(LOADING)
@@ -97,7 +97,7 @@ def options_of(found: Found) -> Sequence[str]:
 def taken_options(found: Found, given: Mapping[str, Any]) -> dict[str, Any]:
     """These loading options, without parameters of `load` that are at their default or do not apply to a server.
 
-    An error for another one that there is not for the model.
+    Raises an error for any other option that the model does not have.
     """
     known = options_of(found)
     left_out = LOADING.keys() - set(known)  # none of them, unless it has an engine

@@ -35,14 +35,14 @@ def check_questions(model: Planned, questions: Sequence[Question]) -> None:
     vectors = [q for q in questions if isinstance(q, Embed)] if isinstance(model, Embedder) else []
     model.plan([question for question in questions if question not in vectors])
     if vectors and isinstance(model, Embedder):
-        next(iter(model.embeddings(vectors)), None)  # tokens and layers are looked at before the first pass
+        next(iter(model.embeddings(vectors)), None)  # checks tokens and layers before the first pass
 
 
 class OwnInputs(ABC):
-    """Wraps a network that `evenhand.load` gives, to ask it by inputs of your own: `readings` makes them."""
+    """Wraps a network from `evenhand.load` to ask it with inputs of your own, which `readings` makes."""
 
     def __init__(self, model: Any, name: str, inputs: str) -> None:
-        """`name` is added to the model's own, `inputs` says in words what they are: both are in a run's record."""
+        """`name` is appended to the model's name; `inputs` describes the inputs. A run records both."""
         self.model = model
         self.name = f"{model.name}--{name}"
         self.fingerprint = f"{model.fingerprint}-{name}"
@@ -62,7 +62,7 @@ class OwnInputs(ABC):
 
 @runtime_checkable
 class Embedder(Planned, Protocol):
-    """A model with layers, whose vectors are asked for apart from its plan."""
+    """A model whose layers give vectors, which are computed separately from its plan."""
 
     def embeddings(self, questions: Sequence[Any], answered: Container[int] = ()) -> Iterable[Numbered]:
         """The answers to `Embed` questions that are not `answered`, each with its number, batch by batch."""
@@ -78,7 +78,7 @@ class Streams(Model, Protocol):
 
 @runtime_checkable
 class Selective(Model, Protocol):
-    """A model that cannot be asked everything. The doctor asks it few questions, and none that it cannot be asked."""
+    """A model that can be asked only some questions. The doctor asks it a few of these."""
 
     def cannot(self, question: Question) -> str:
         """Why it cannot be asked this; empty if it can."""
@@ -89,11 +89,11 @@ class Recognisable(Model, Protocol):
     """A model whose weights cannot be seen: some of its answers show whether it is still the same model."""
 
     reference: Mapping[Question, Answer]
-    """Answers to know it by."""
+    """Answers by which the model is recognised."""
     tolerance: float
     """Nats by which the same answers may differ at another time."""
     good: int
-    """How often the reference was asked again and was as before; raised while answers come."""
+    """How often the reference answers were confirmed; grows while answers come."""
 
 
 @runtime_checkable
@@ -101,7 +101,7 @@ class SelfChecked(Model, Protocol):
     """A model that has findings of its own for the doctor, and for the record of a run."""
 
     def findings(self, language: str) -> Iterable[Finding]:
-        """What it knows of itself that somebody must know who measures it in the language."""
+        """What a user who measures it in this language should know about it."""
 
 
 class ServerChanged(ModelError):
@@ -115,7 +115,7 @@ def refusal(model: Selective, questions: Iterable[Question]) -> str:
 
 
 def apart(one: Answer, other: Answer) -> float:
-    """The largest difference of two answers, in nats; infinite where they are not as long."""
+    """The largest difference between two answers, in nats; infinite if their lengths differ."""
     if len(one.logps) != len(other.logps):
         return math.inf
     return max((abs(a - b) for a, b in zip(one.logps, other.logps, strict=True)), default=0.0)

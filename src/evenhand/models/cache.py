@@ -36,9 +36,9 @@ CREATE TABLE IF NOT EXISTS batches (  -- finished, but some question still waits
 ) WITHOUT ROWID;
 """
 WRITTEN_EVERY = 0.2
-"""Seconds: writing takes longer than an answer of a fast server."""
+"""Seconds between writes: one write takes longer than a fast server's answer."""
 VERSION = 1
-"""Of the file: since 1 every row has a checksum of the rest of it."""
+"""Version of the file format; since 1, every row has a checksum of its other columns."""
 CHECKED = {"answers": "fingerprint, question, logps, note", "batches": "fingerprint, batch, logps"}
 """The columns of each table that go into the checksum."""
 
@@ -135,7 +135,7 @@ class Remembering:
         self.work += Work(inputs=len(rest), batches=len(rest))
 
     def _stream(self, model: Streams, questions: Sequence[Question]) -> Iterator[tuple[int, Answer]]:
-        """Its answers, checked, as they come."""
+        """The model's answers, each checked, as they come."""
         stream: Iterator[tuple[int, Answer]] | None = None
         while True:
             with foreign(f"The model '{self.name}' failed to answer", model):
@@ -166,7 +166,7 @@ class Remembering:
         """Add the answers that are new, and write them with their batch, all or nothing."""
         fresh = {i: answer for i, answer in found if i not in answers}
         rows = [
-            (self.fingerprint, key(questions[i]), _pack(a.numbers, _form(questions[i])), a.note)
+            (self.fingerprint, key(questions[i]), _pack(a.numbers, _stored_dtype(questions[i])), a.note)
             for i, a in fresh.items()
         ]
         with store:
@@ -176,13 +176,13 @@ class Remembering:
                 row = self.fingerprint, batch.key, _pack(list(chain(*values)))
                 store.execute("INSERT OR REPLACE INTO batches VALUES (?, ?, ?, ?)", (*row, _checksum(*row)))
         answers |= {
-            i: _read_back(numbers, note, _form(questions[i]))
+            i: _read_back(numbers, note, _stored_dtype(questions[i]))
             for i, (*_, numbers, note) in zip(fresh, rows, strict=True)
         }
 
 
 def recognise(path: Path, model: Recognisable) -> None:
-    """Compare the model's reference answers with those kept of it, and keep them; an error if they differ.
+    """Compare the model's reference answers with the stored ones, and store them; an error if they differ.
 
     A server may have another model behind the same name.
     """
@@ -226,7 +226,7 @@ class Kept:
 
 
 def recall(store: Store, fingerprint: str, questions: Sequence[Question]) -> tuple[Answers, int]:
-    """The answers that are stored and whole, and how many are damaged."""
+    """The intact stored answers by index, and the number of damaged ones."""
     of_old = _version(store) < VERSION
     checksums = "NULL" if of_old else "checksum"
     query = f"SELECT logps, note, {checksums} FROM answers WHERE fingerprint = ? AND question = ?"
@@ -237,7 +237,7 @@ def recall(store: Store, fingerprint: str, questions: Sequence[Question]) -> tup
         if (row := store.execute(query, mine).fetchone()) is None:
             continue
         numbers, note, checksum = row
-        form = _form(questions[i])
+        form = _stored_dtype(questions[i])
         whole = isinstance(numbers, bytes) and isinstance(note, str) and len(numbers) % int(form[-1]) == 0
         if whole and (of_old or checksum == _checksum(*mine, numbers, note)):
             answers[i] = _read_back(numbers, note, form)
@@ -247,7 +247,7 @@ def recall(store: Store, fingerprint: str, questions: Sequence[Question]) -> tup
 
 
 def forget_batches(path: Path) -> None:
-    """Delete the finished batches that are still there when all is answered: a kill just before left them."""
+    """Delete finished batches that are left when all is answered, after a run was killed just before its end."""
     with opened(path) as store, store:
         store.execute("DELETE FROM batches")
 
@@ -262,7 +262,7 @@ def fingerprints(path: Path) -> set[str]:
 
 @contextmanager
 def opened(path: Path, *, update: bool = True) -> Iterator[Store]:
-    """The file of answers, made if it is not there; errors of SQLite become a `RunError`.
+    """Open the file of answers, or create it; errors of SQLite become a `RunError`.
 
     A file of an older version gets its checksums, unless it is only to be read: it may be write-protected.
     """
@@ -271,7 +271,7 @@ def opened(path: Path, *, update: bool = True) -> Iterator[Store]:
             store.text_factory = lambda text: text.decode(errors="replace")  # a damaged text fails its checksum
             if update:
                 store.executescript(TABLES)
-                _update(store)
+                _add_checksums(store)
             elif not store.execute("SELECT * FROM sqlite_master WHERE name = 'answers'").fetchall():
                 store.executescript(TABLES.replace("CREATE TABLE", "CREATE TEMP TABLE"))  # the file stays as it is
             yield store
@@ -286,7 +286,7 @@ def _version(store: Store) -> int:
     return int(store.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _update(store: Store) -> None:
+def _add_checksums(store: Store) -> None:
     """Give the rows of an older version their checksums."""
     if _version(store) >= VERSION:
         return
@@ -310,12 +310,12 @@ def _checksum(*fields: object) -> int:
 
 
 def _read_back(blob: bytes, note: str, form: str) -> Answer:
-    """The answer as it is read, also where it was just written: a score must not depend on float32 or float64."""
+    """Decode a stored answer. New answers are decoded, too: a score must not depend on float32 or float64."""
     return Answer(tuple(_unpack(blob, form)), note)
 
 
-def _form(question: Question) -> str:
-    """How the numbers of its answer are stored."""
+def _stored_dtype(question: Question) -> str:
+    """The numpy dtype in which the numbers of its answer are stored."""
     return str(getattr(question, "stored_as", "<f8"))
 
 

@@ -19,7 +19,7 @@ class Engine:
 
     function: Callable[..., Any]
     kind: str = ""
-    """The kind of all its models, which are then called `rest`; empty if only a loaded model knows both."""
+    """The kind of all its models, which are then named `rest`; empty if kind and name are known only after loading."""
 
     @property
     def options(self) -> list[str]:
@@ -59,7 +59,7 @@ OURS = tuple(ENGINES)
 
 
 def add(prefix: str, function: Callable[..., Any]) -> None:
-    """Make an engine of your own known; `function` loads a model by what comes after the prefix and its colon."""
+    """Register an engine; `function` loads a model by what comes after the prefix and its colon."""
     if prefix in OURS:
         raise BadInput(f"'{prefix}:' is for models behind a server, and their key. Choose another prefix.")
     if not callable(function):

@@ -12,9 +12,9 @@ from evenhand.errors import BadInput
 
 
 def key(question: Question) -> str:
-    """The question as canonical JSON, the same in every process and release; of a class of a user's, its full name."""
+    """The question as canonical JSON, the same in every process and release; a user's class by its full name."""
     if not is_ours(question):
-        return _json(question, _described)
+        return _json(question, _to_jsonable)
     usual = {field.name: field.default for field in fields(question) if field.name != "masks"}  # which old keys have
     told = {name: value for name, value in asdict(question).items() if name not in usual or value != usual[name]}
     return _json({"ask": type(question).__name__.lower(), **told}, int)
@@ -24,7 +24,7 @@ def _json(thing: object, default: Callable[[Any], Any]) -> str:
     return json.dumps(thing, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=default)
 
 
-def _described(thing: Any) -> Any:
+def _to_jsonable(thing: Any) -> Any:
     """A part of a user's question as JSON: a dataclass with its full name, since another may have the same fields."""
     if is_dataclass(thing):
         kind = f"{type(thing).__module__}.{type(thing).__qualname__}"

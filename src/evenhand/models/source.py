@@ -57,5 +57,5 @@ class ModelSource:
 
     @property
     def exact(self) -> Callable[[], Model] | None:
-        """Loads the same model in float32, to compare answers in half precision with; None where nobody can."""
+        """Loads the same model in float32, to compare half precision with; None if it cannot be loaded again."""
         return None if self.place.engine or not self.place.source else partial(self._load_here, dtype="float32")

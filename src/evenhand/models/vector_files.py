@@ -17,7 +17,7 @@ Vector = NDArray[np.float32]
 HEADER = re.compile(rb"\s*(\d+)[ \t]+(\d+)\s*")
 """The number of words, and of dimensions."""
 LONGEST_WORD = 2_000
-"""Bytes: texts are keys, too."""
+"""In bytes; large, since whole texts may be keys."""
 WORDS = ".words.txt"
 """The ending of the file of words beside a .safetensors file, one in a line."""
 
@@ -106,7 +106,7 @@ def read_text(path: Path) -> VectorFile:
 
 
 def _are_numbers(parts: list[bytes]) -> bool:
-    """Whether there are some, and all are numbers; of a row with too many parts, GloVe's words may have spaces."""
+    """Whether there are parts, all of them numbers: others may belong to a word of GloVe's that has spaces."""
     try:
         return bool([float(part) for part in parts])
     except ValueError:
@@ -122,7 +122,7 @@ def read_npz(path: Path) -> VectorFile:
         raise BadInput(f"'{path}' cannot be read: {error}. It needs two arrays, 'words' and 'vectors'.") from error
     if words.dtype.kind == "S":
         words = np.char.decode(words, "utf-8")
-    return _of_array(path, words.tolist() if words.ndim == 1 else [], vectors)
+    return _from_array(path, words.tolist() if words.ndim == 1 else [], vectors)
 
 
 def read_safetensors(path: Path) -> VectorFile:
@@ -137,10 +137,10 @@ def read_safetensors(path: Path) -> VectorFile:
     except (OSError, ValueError, SafetensorError) as error:
         wanted = f"one tensor, and {beside.name} beside it with a word in each line"
         raise BadInput(f"'{path}' cannot be read: {error}. It needs {wanted}.") from error
-    return _of_array(path, words, vectors)
+    return _from_array(path, words, vectors)
 
 
-def _of_array(path: Path, words: list[str], vectors: NDArray[Any]) -> VectorFile:
+def _from_array(path: Path, words: list[str], vectors: NDArray[Any]) -> VectorFile:
     if vectors.ndim != 2 or len(words) != len(vectors) or not vectors.size or vectors.dtype.kind != "f":
         got = f"{len(words):,} words, and vectors of shape {vectors.shape} and type {vectors.dtype}"
         raise BadInput(f"'{path}' needs a row of numbers for each word. Got {got}.")

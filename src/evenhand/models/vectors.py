@@ -17,8 +17,8 @@ NO_CAPITALS = "no vector: the vocabulary has no capitals"
 class Vectors:
     """The vectors of a file. A text is looked up as it stands; one of several words also with _ in place of spaces.
 
-    A word that the file has twice has no answer, and a capitalised one has none in a vocabulary of small letters: will
-    is not Will.
+    A word that occurs twice in the file has no answer. Nor has a capitalised word in a lower-case vocabulary: will is
+    not Will.
     """
 
     kind: ClassVar[str] = "vectors"

@@ -48,14 +48,14 @@ def tables(
     With `finetune` (snli, jsnli, ocnli or a file), the available models of the paper are fine-tuned now, by its recipe.
     Without either, the bundled English one is measured. The dataset is the released one if it was fetched, else ours.
     """
-    _, rows = _published(lang)
+    _, rows = _published_tables(lang)
     if models and finetune:
         raise BadInput("Give either models that are fine-tuned already, or what to fine-tune the paper's on, not both.")
     out = Path(out) / "anantaprayoon2024"
     notes = [MISPRINT]
-    ours = _finetuned(rows, finetune, out, notes) if finetune else {name: name for name in models}
+    ours = _finetune_models(rows, finetune, out, notes) if finetune else {name: name for name in models}
     if not ours:
-        ours = {_bundled(lang): BUNDLED}
+        ours = {_bundled_model(lang): BUNDLED}
     released = f"nli-coal-{lang}"
     dataset = released if is_available(released) else f"nli-{lang}"
     if dataset != released:
@@ -94,9 +94,9 @@ def correlations(
     Measured on the released 600 pairs, and trained with the labels of the released sets, if both are fetched; else on
     sets of ours that are made like them.
     """
-    numbers, rows = _published(lang)
+    numbers, rows = _published_tables(lang)
     if model == BUNDLED:
-        _bundled(lang)
+        _bundled_model(lang)
     released = is_available(f"nli-coal-{lang}") and is_available(f"nli-coal-{lang}-controlled")
     found = inference(
         model,
@@ -132,20 +132,20 @@ def correlations(
 PARTS = {"tables": tables, "correlations": correlations}
 
 
-def _published(lang: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _published_tables(lang: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     numbers = published("anantaprayoon2024")
     if lang not in numbers["table2"]:
         raise BadInput(f"The paper has models in en, ja and zh. Got '{lang}'.")
     return numbers["table2"][lang], [row for row in numbers["table3"] if row["language"] == lang]
 
 
-def _bundled(lang: str) -> str:
+def _bundled_model(lang: str) -> str:
     if lang != "en":
         raise BadInput(f"There is no bundled NLI classifier in '{lang}'. Give a folder: `model`.")
     return BUNDLED
 
 
-def _finetuned(rows: Sequence[Mapping[str, Any]], data: str, out: Path, notes: list[str]) -> dict[str, str]:
+def _finetune_models(rows: Sequence[Mapping[str, Any]], data: str, out: Path, notes: list[str]) -> dict[str, str]:
     """The paper's models, fine-tuned, by their names on the Hub; those that are not available are noted."""
     from evenhand.training import NLI_RECIPE, finetune_nli
 

@@ -112,12 +112,12 @@ def reproduce(
         if not recipe.startswith(f"bartl-{mode}"):
             notes.append(f"Fine-tuned by the recipe '{recipe}', which is neither the paper's nor its code's.")
     if scores:
-        before, after = _imported(Path(scores).expanduser(), model, mode, out)
+        before, after = _import_runs(Path(scores).expanduser(), model, mode, out)
         notes = [f"Associations imported from {Path(scores).name}: read as whoever computed them read them."]
     else:
-        before = _measured(model, "en", mode, out, loading)
-        after = _measured(post, "en", mode, out / "post", loading) if post else None
-    german = _measured(german_model, "de", mode, out, loading) if german_model else None
+        before = _audit_model(model, "en", mode, out, loading)
+        after = _audit_model(post, "en", mode, out / "post", loading) if post else None
+    german = _audit_model(german_model, "de", mode, out, loading) if german_model else None
 
     pre = _scores(before)
     last, de = (_scores(run) if run else None for run in (after, german))
@@ -137,7 +137,7 @@ def reproduce(
     return Reproduction(pd.DataFrame(cells), notes, claims, [run for run in (before, after, german) if run])
 
 
-def _measured(model: str, language: str, mode: Mode, out: Path, loading: dict[str, Any]) -> Run:
+def _audit_model(model: str, language: str, mode: Mode, out: Path, loading: dict[str, Any]) -> Run:
     out /= language  # a multilingual model is measured in both
     forms = {"forms": "agree"} if language == "de" else {}
     if mode == "paper":
@@ -146,7 +146,7 @@ def _measured(model: str, language: str, mode: Mode, out: Path, loading: dict[st
     return audit(wrapped, suite="becpro", lang=language, out=out, options={"masks": "words", **forms})
 
 
-def _imported(scores: Path, name: str, mode: Mode, out: Path) -> tuple[Run, Run | None]:
+def _import_runs(scores: Path, name: str, mode: Mode, out: Path) -> tuple[Run, Run | None]:
     """The runs of associations before and, if there are any, after fine-tuning."""
     head = next((row for _, row in rows(scores, ("Sentence", "Pre_Assoc"))), {})
     given: dict[str, Any] = {"dataset": "becpro-en", "name": name, "kind": "masked"}

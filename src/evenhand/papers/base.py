@@ -65,7 +65,7 @@ def folder(name: str, source: str, what: str = "predictions") -> Path:
 
 
 def read(path: Path, parse: Callable[[str], Parsed]) -> Parsed:
-    """What `parse` makes of a published file."""
+    """Read a published file and parse it."""
     try:
         return parse(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, TypeError, RecursionError) as error:
@@ -85,9 +85,9 @@ def neighbours(order: Mapping[str, float]) -> list[Pair]:
 def orderings(
     of: str, pairs: Sequence[Pair], scores: Mapping[str, Sequence[Score]], summary: Summary, cluster: str
 ) -> str:
-    """Which orderings are shown: a sentence. `scores` has those of each model, of the same items in the same order.
+    """A sentence on which orderings are shown. `scores` are those of each model, on the same items in the same order.
 
-    An ordering is shown where the interval of the difference leaves out 0 and its p, adjusted by Holm over all pairs,
+    An ordering is shown where the interval of the difference excludes 0 and its p, adjusted by Holm over all pairs,
     is below .05.
     """
     lows, ps = [], []

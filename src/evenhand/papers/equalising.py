@@ -61,7 +61,7 @@ def before_after(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
 
 
 def equalising(words: pd.DataFrame, *, seed: int = 0) -> Equalising | None:
-    """The change over `before_after`'s words; intervals resample words. None with fewer than three professions."""
+    """The effect on the words of `before_after`; intervals resample words. None with fewer than three professions."""
     words = words.dropna(subset=["before", "after"])
     ordinary = words[words["better"] == "closer to 0"]
     gendered = words[words["better"] != "closer to 0"]

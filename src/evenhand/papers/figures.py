@@ -1,4 +1,4 @@
-"""The figures of the papers, of what runs have measured."""
+"""The figures of the papers, drawn from runs."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -16,7 +16,7 @@ from evenhand.show.plots import with_title
 
 HELD_BY = {"female": "women", "male": "men", "balanced": "women and men"}
 MOST_WORDS = 70
-"""Of a chart that names them all."""
+"""Most words of a chart that names them all."""
 OTHER_TEMPLATES = ["tbd-simple", "tbd-becpro"]
 
 
@@ -58,7 +58,7 @@ def pronouns_on_page(measured: Any) -> Iterator[Drawing]:
 
 
 def words_on_page(measured: Any) -> Iterator[Drawing]:
-    """Which words make the number of an association test, of one run; a chart for each test."""
+    """The words behind the value of an association test, of one run; a chart for each test."""
     scores = measured.scores[0]
     if len(measured.runs) > 1 or measured.task.kinds is None or not {"side", "set", "word"} <= set(scores):
         return

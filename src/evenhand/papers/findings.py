@@ -66,7 +66,7 @@ class Findings:
     ranks: pd.DataFrame = field(default_factory=pd.DataFrame)
     """The paper's test of female - male over single pairs, by group: papers.paired.signed_ranks."""
     claims: list[hypotheses.Claim] = field(default_factory=list)
-    """None where each German form agrees with its person, so that grammar would decide, or the model is unfit."""
+    """Empty where each German form agrees with its person, so that grammar would decide, or the model is unfit."""
     workforce: dict[str, pd.DataFrame] = field(default_factory=dict)
     """Correlation of female - male with the share of women, by country: papers.workforce.against."""
     confounds: dict[str, pd.DataFrame] = field(default_factory=dict)
@@ -87,11 +87,15 @@ def findings(run: Run, dataset: str = "", *, frequency: Mapping[str, float] | No
             by = next((group for group in task.by if group != "gender"), "items")
             scores = scores if by in scores else scores.assign(**{by: "all"})
             numbers = {"tokens": run.record.tokens.get(task.dataset), "frequency": frequency}
-            found.append(_of(scores, by, task, {k: v for k, v in numbers.items() if v}, run.record.unfit(task)))
+            found.append(
+                _task_findings(scores, by, task, {k: v for k, v in numbers.items() if v}, run.record.unfit(task))
+            )
     return found
 
 
-def _of(scores: pd.DataFrame, by: str, task: Any, numbers: Mapping[str, Mapping[str, float]], unfit: bool) -> Findings:
+def _task_findings(
+    scores: pd.DataFrame, by: str, task: Any, numbers: Mapping[str, Mapping[str, float]], unfit: bool
+) -> Findings:
     against = partial(workforce.against, scores, by=by, cluster=task.cluster, seed=task.seed, what=["difference"])
     ranks = paired.signed_ranks(paired.pairs(scores), by)
     confounds = {k: against(v, within=False) for k, v in numbers.items() if task.cluster}

@@ -54,11 +54,11 @@ def dose_response(
 ) -> DoseResponse:
     """The points of a study as a table, and how each measure follows the rate."""
     frame = pd.DataFrame(list(points), columns=POINTS)
-    rows = [_follows(str(measure), part, seed) for measure, part in frame.groupby("measure", sort=False)]
+    rows = [_follows_row(str(measure), part, seed) for measure, part in frame.groupby("measure", sort=False)]
     return DoseResponse(name, model, kind, frame, pd.DataFrame(rows), notes)
 
 
-def _follows(measure: str, part: pd.DataFrame, seed: int) -> dict[str, Any]:
+def _follows_row(measure: str, part: pd.DataFrame, seed: int) -> dict[str, Any]:
     part = part.dropna(subset=["value"])
     x, y = (part[name].to_numpy(dtype=np.float64) for name in ("rate", "value"))
     row: dict[str, Any] = {"measure": measure, "models": len(part)}
@@ -211,28 +211,28 @@ def masked(
                 row for run in runs for row in run.results if not any(map(row.get, ("groups", "contrast", "estimand")))
             ]
             own = {row["measure"]: row for row in rows}
-            values = {name: _value(READINGS[name](frame), seed) if name in READINGS else own[name] for name in chosen}
+            values = {name: _mean(READINGS[name](frame), seed) if name in READINGS else own[name] for name in chosen}
             points += [{**values[name], "measure": name, "rate": rate, "draw": draw} for name in chosen]
     return dose_response(f"masked-{file_name(model)}", find(model).name, "masked", points, [], seed)
 
 
 def _association(frame: pd.DataFrame) -> pd.DataFrame:
     """Female minus male association for professions held by women, male minus female for those held by men."""
-    rows = _of(frame, "becpro-en", "association")
+    rows = _scores_of(frame, "becpro-en", "association")
     rows = pairs(rows[rows["prof_gender"] != "balanced"].dropna(axis=1, how="all"))
     towards = np.where(rows["prof_gender"] == "female", 1.0, -1.0)
     return pd.DataFrame({"value": towards * rows["difference"], "cluster": rows["profession"]})
 
 
 def _pairs(frame: pd.DataFrame, how: Callable[[pd.Series], pd.Series], measure: str) -> pd.DataFrame:
-    rows = _of(frame, "tgb", measure)
+    rows = _scores_of(frame, "tgb", measure)
     rows = rows[rows["category"] == "occupation"]
     return pd.DataFrame({"value": how(rows["score"]), "cluster": rows["id"]})
 
 
 def _pronoun(frame: pd.DataFrame) -> pd.DataFrame:
     """P(he) - P(she) for jobs held by men, P(she) - P(he) for those held by women."""
-    rows = _of(frame, "tbd", "pronoun")
+    rows = _scores_of(frame, "tbd", "pronoun")
     kinds: Any = datasets.load("tbd").kinds
     towards = rows["profession"].map(dict.fromkeys(kinds.male, 1.0) | dict.fromkeys(kinds.female, -1.0))
     rows = rows[towards.notna()]
@@ -243,7 +243,7 @@ def _pronoun(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _pronoun_size(frame: pd.DataFrame) -> pd.DataFrame:
     """|APPD| of every profession, as in the thesis. Its interval is over professions only."""
-    means = _of(frame, "tbd", "pronoun").groupby("profession")["score"].mean().abs()
+    means = _scores_of(frame, "tbd", "pronoun").groupby("profession")["score"].mean().abs()
     return pd.DataFrame({"value": means.to_numpy(), "cluster": means.index})
 
 
@@ -263,11 +263,11 @@ Higher is more stereotyped. Pairs are those of tgb about occupations. A measure 
 """
 
 
-def _of(frame: pd.DataFrame, dataset: str, measure: str) -> pd.DataFrame:
+def _scores_of(frame: pd.DataFrame, dataset: str, measure: str) -> pd.DataFrame:
     return frame[(frame["dataset"] == dataset) & (frame["measure"] == measure)].dropna(subset=["score"])
 
 
-def _value(rows: pd.DataFrame, seed: int) -> dict[str, float]:
+def _mean(rows: pd.DataFrame, seed: int) -> dict[str, float]:
     if rows.empty:  # a sample may have no complete pairs
         return dict.fromkeys(("value", "low", "high"), math.nan)
     values = rows["value"].to_numpy(dtype=np.float64)

@@ -14,7 +14,7 @@ from evenhand.papers.base import Reproduction, every_pair, folder, orderings, re
 TASKS = {"intrasentence": "stereoset-intrasentence", "intersentence": "stereoset-intersentence", "overall": "stereoset"}
 MEASURES = {"LM": "stereoset-lm", "SS": "stereoset-ss", "ICAT": "icat"}
 ROUNDING = 1e-9
-"""Of a difference in percent: both sides are sums of the same numbers in another order."""
+"""Smaller differences in percent are 0: both sides are sums of the same numbers in another order."""
 
 
 def reproduce(*, models: list[str] | None = None, out: str | Path = "runs/reproduce") -> Reproduction:
@@ -25,7 +25,7 @@ def reproduce(*, models: list[str] | None = None, out: str | Path = "runs/reprod
     source = folder("published/stereoset", "the authors' repository, moinnadeem/StereoSet")
     published = read(source / "scores.json", json.loads)
     check_known("model with published predictions", models or (), published)
-    runs = {name: _imported(name, source, Path(out) / "nadeem2021") for name in models or published}
+    runs = {name: _import_run(name, source, Path(out) / "nadeem2021") for name in models or published}
     cells = [cell for name, run in runs.items() for cell in _cells(name, run, published[name])]
     notes = [
         "Percent, as printed. Published: the authors' own scores of these predictions. Intervals resample terms.",
@@ -34,7 +34,7 @@ def reproduce(*, models: list[str] | None = None, out: str | Path = "runs/reprod
     return Reproduction(pd.DataFrame(cells), notes, runs=list(runs.values()))
 
 
-def _imported(name: str, source: Path, out: Path) -> Run:
+def _import_run(name: str, source: Path, out: Path) -> Run:
     files = [path for path in sorted(source.glob("*.json")) if path.name.split("_")[0] == name]
     if len(files) != 1:
         raise BadInput(f"One file of '{source}' must begin with '{name}_'. Got {len(files)}.")

@@ -51,7 +51,7 @@ def reproduce(*, models: list[str] | None = None, out: str | Path = "runs/reprod
     rows = [row for _, row in datasets.rows(DATA / "pikuliak2024.tsv", ())]
     check_known("model with published predictions", models or (), {row["model"] for row in rows})
     data = {kind: datasets.load(f"gest{suffix}", version="1.0", template=SHARED) for kind, suffix in KINDS.items()}
-    found = [_predicted(row, source, data[row["kind"]]) for row in rows]
+    found = [_read_predictions(row, source, data[row["kind"]]) for row in rows]
     cells = [cell for one in found if one.model in (models or SHOWN) for cell in _cells(one, data[one.kind].cluster)]
     apart = max(
         abs(float(np.exp(np.mean([score.value for score in part]))) - printed)
@@ -69,7 +69,7 @@ def reproduce(*, models: list[str] | None = None, out: str | Path = "runs/reprod
     return Reproduction(pd.DataFrame(cells), notes)
 
 
-def _predicted(row: Mapping[str, str], source: Path, data: Dataset) -> Predicted:
+def _read_predictions(row: Mapping[str, str], source: Path, data: Dataset) -> Predicted:
     number = int(row["template"]) - (1 if row["kind"] == "masked" else 3)  # the release counts from 0
     path = source / f"{row['model']}_template-{number}.txt"
     values = read(path, lambda text: [float(line) for line in text.splitlines()])

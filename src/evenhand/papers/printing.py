@@ -14,7 +14,7 @@ from evenhand.stats import Estimate
 
 NUMBERS = ("published", "ours", "difference", "low", "high")
 WIDE = 6
-"""Columns of numbers next to each other; those of a wider table follow below."""
+"""Most columns of numbers next to each other; those of a wider table follow below."""
 FORMS = {"W": ",.0f", "p": ".0e", "p, two-sided": ".2g", "rank": ".0f"}
 
 

@@ -67,7 +67,7 @@ def caliskan2017(
     check_known("published embedding", [embedding], numbers)
     items: dict[str, Any] = {test: datasets.load("weat", test=test).items for test in numbers[embedding]}
     file, missing = _vectors(vectors, [item for some in items.values() for item in some])
-    run, cells, notes = _effects(file, "weat", numbers[embedding], Path(out) / "caliskan2017")
+    run, cells, notes = _effect_sizes(file, "weat", numbers[embedding], Path(out) / "caliskan2017")
     for test, words in ((test, _words(some)) for test, some in items.items()):
         if lost := [word for word in words if word in missing]:
             notes.append(f"WEAT {test}: {len(lost)} of {len(words)} words without a vector: {_shorten(lost)}.")
@@ -90,12 +90,12 @@ def liang2020(*, out: str | Path = "runs/reproduce") -> Reproduction:
     file = Path(out) / "liang2020" / "bert.npz"
     file.parent.mkdir(parents=True, exist_ok=True)
     np.savez(file, words=np.array(list(vectors)), vectors=np.array(list(vectors.values())))
-    run, cells, notes = _effects(file, "seat", numbers, file.parent)
+    run, cells, notes = _effect_sizes(file, "seat", numbers, file.parent)
     notes += ["Intervals and p are over words, since sentences about the same word are not independent."]
     return Reproduction(pd.DataFrame(cells), [*notes, f"The encodings, by sentence: {file}"], runs=[run], digits=3)
 
 
-def _effects(file: Path, name: str, numbers: Mapping[str, float], out: Path) -> tuple[Run, list[Any], list[str]]:
+def _effect_sizes(file: Path, name: str, numbers: Mapping[str, float], out: Path) -> tuple[Run, list[Any], list[str]]:
     """Effect sizes of the tests of a dataset, by the measure of the same name; and why a test has none."""
     cells, notes = list[Any](), list[str]()
     for test, number in numbers.items():
@@ -123,7 +123,7 @@ def _encodings(path: Path, items: Sequence[Any]) -> dict[str, Any]:
 
 
 def _vectors(given: str | Path | None, items: Iterable[Any], default: str = "") -> tuple[Path, list[str]]:
-    """The file of vectors, if none is given that under EVENHAND_DATA; and the words of the items that it lacks."""
+    """The given file of vectors, or else the one under EVENHAND_DATA; and the words of the items that it lacks."""
     file = Path(given).expanduser() if given else Path(os.environ.get("EVENHAND_DATA", "")) / default
     if not file.is_file():
         wrong = f"There is no file of vectors '{given}'." if given else "This study needs a file of word vectors."

@@ -17,7 +17,10 @@ def same_task(runs: Sequence[StoredRun], dataset: str, measure: str, *, shared: 
     """
     tasks = [run.task(dataset, measure) for run in runs]
     for run, task in zip(runs[1:], tasks[1:], strict=True):
-        differences = [*_differences(tasks[0].what, task.what), *_samples((runs[0], run), (tasks[0], task), shared)]
+        differences = [
+            *_differences(tasks[0].what, task.what),
+            *_sample_differences((runs[0], run), (tasks[0], task), shared),
+        ]
         if differences:
             two_kinds = of_two_kinds([runs[0], run])
             why = "One is a causal model, the other is not." if two_kinds else "Audit them with the same command."
@@ -63,7 +66,7 @@ def _differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[s
             both = ({k: v for k, v in of.items() if k != "file" or "sha256" not in of} for of in (here, there))
             yield from _differences(*both)
         elif here != there:
-            yield f"{NAMES.get(key, key)} {_shown(here)} and {_shown(there)}"
+            yield f"{NAMES.get(key, key)} {_as_text(here)} and {_as_text(there)}"
 
 
 def shared_ids(one: StoredRun, other: StoredRun, dataset: str, measure: str) -> set[str] | None:
@@ -83,7 +86,9 @@ def enough_shared(one: Collection[str], other: Collection[str]) -> bool:
     return 2 * len(set(one) & set(other)) >= min(len(one), len(other))
 
 
-def _samples(runs: tuple[StoredRun, StoredRun], tasks: tuple[TaskRecord, TaskRecord], shared: bool) -> Iterator[str]:
+def _sample_differences(
+    runs: tuple[StoredRun, StoredRun], tasks: tuple[TaskRecord, TaskRecord], shared: bool
+) -> Iterator[str]:
     both = shared_ids(*runs, *tasks[0].name)
     ids = [item_ids(run, *tasks[0].name) for run in runs] if both is not None else []
     if both is not None and not (shared and enough_shared(*ids)):
@@ -92,7 +97,7 @@ def _samples(runs: tuple[StoredRun, StoredRun], tasks: tuple[TaskRecord, TaskRec
         yield f"samples of {' and '.join(told)}, {len(both):,} in common"
 
 
-def _shown(value: object) -> str:
+def _as_text(value: object) -> str:
     if value in (None, "", (), []):
         return "none"
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -244,7 +244,7 @@ class StoredRun(Shown):
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:
-    """What changes when another run.json takes the place of the one in this folder."""
+    """Time, size and inode of run.json, which change when it is replaced."""
     with suppress(OSError):
         found = (path / "run.json").stat()
         return found.st_mtime_ns, found.st_size, found.st_ino
@@ -254,7 +254,7 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold an exclusive lock on the run folder: two audits at once would mix their results."""
-    from filelock import FileLock, Timeout  # what only reads runs need not wait for it
+    from filelock import FileLock, Timeout  # imported late: reading a run does not need it
 
     lock = FileLock(path / ".lock")
     try:

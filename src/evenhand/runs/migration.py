@@ -1,4 +1,4 @@
-"""Records of older schemas as the present one.
+"""Migration of records from older schemas to the present one.
 
 Until schema 3 a task said neither which gender a stereotype gives to its items nor what its measure favours; until 2 a
 run was one audit, and seed and limit were the run's; in schema 1, whether it was partial, too.
@@ -16,7 +16,7 @@ SAMPLE = ("seed", "limit", "partial")
 
 
 def migrated(run: Mapping[str, Any], schema: int) -> dict[str, Any]:
-    """A record of any schema as one of the present."""
+    """Convert a record of any schema to the present one."""
     if schema < 3:
         run = _one_audit(run)
     if schema < 4 and isinstance(audits := run.get("audits"), list):

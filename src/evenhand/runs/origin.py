@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 Finite = Annotated[float, Field(allow_inf_nan=False, ge=-1e100, le=1e100)]
-"""A number that others can be added to and multiplied with: answers end at 1e60."""
+"""A finite number whose sums and products are finite, too: answers end at 1e60."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Precision:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """The file that scores were imported from, how many of its `rows` are items of the dataset, and some that are not.
+    """The file that scores were imported from, and how many of its `rows` `matched` an item of the dataset.
 
     `numbers` names what each row has: the `score` of its item, or the answers that the measure makes a score of.
     """

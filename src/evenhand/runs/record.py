@@ -31,7 +31,7 @@ DESCRIPTIVE = (
 """Fields of a task that are for readers: runs that differ in them can still be compared."""
 
 
-def _finite(data: Kind) -> Kind:
+def _check_finite(data: Kind) -> Kind:
     """The data, unless it has NaN or infinities: Python reads them from JSON, but JSON does not have them."""
     try:
         json.dumps(data, allow_nan=False)
@@ -40,7 +40,7 @@ def _finite(data: Kind) -> Kind:
     return data
 
 
-Options = Annotated[Mapping[str, Any], AfterValidator(_finite)]
+Options = Annotated[Mapping[str, Any], AfterValidator(_check_finite)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class TaskRecord:
 
     @property
     def by_gender(self) -> bool:
-        """Whether women and men, who are compared, are values of one kind: not of sets that partners differ in."""
+        """Whether women and men are compared, and partners differ in none of the groups that values are `by`."""
         return self.genders and not set(self.partners.differ if self.partners else ()) & set(self.by)
 
     @property

@@ -1,4 +1,4 @@
-"""The numbers of a run, each with all that follows from it: what shows, exports or judges a run is made of these."""
+"""The rows of a run, each a number with its verdict: reports, exports and gates are made of them."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ class Number(Estimate):
 
 
 class OfTask:
-    """What a row, of one run or of two, is called by."""
+    """The dataset and the measure of a row, of one run or of two."""
 
     __slots__ = ()
     task: TaskRecord
@@ -127,7 +127,7 @@ class Row(OfTask, Number):
 
 
 def missing_row(record: RunRecord, task: TaskRecord, like: Row | None = None) -> Row:
-    """The row of a run that lacks it, such as another run has; else of all items."""
+    """A row without a value, for a run that lacks it: `like` that of another run, else of all items."""
     none: dict[str, Any] = asdict(NO_ESTIMATE)
     named: dict[str, Any] = {"groups": {}, "contrast": "", "estimand": "", "neutral": 0.0, "form": "+.3f", "main": True}
     named |= {name: getattr(like, name) for name in named} if like else {}
@@ -137,7 +137,7 @@ def missing_row(record: RunRecord, task: TaskRecord, like: Row | None = None) ->
 
 
 def number_form(task: TaskRecord, neutral: float, compared: str) -> str:
-    """How a value is printed: with its sign where it can be of either, as what is `compared` always can."""
+    """The format of a value: with its sign where it can be negative, as what is `compared` always can."""
     return "+.3f" if neutral == 0 and (task.signed or compared) else ".3f"
 
 
@@ -150,7 +150,7 @@ def make_rows(values: Sequence[ValueRecord], record: RunRecord, judging: Callabl
     """The rows of a run from its results.json and its record."""
     for task in record.tasks:
         of_task = [value for value in values if value.task == task.name]
-        audit, main = record.audit_of(task), _main(of_task, task)
+        audit, main = record.audit_of(task), _main_values(of_task, task)
         for value in of_task:
             found, neutral = value.estimate, math.nan if value.neutral is None else value.neutral
             low, high = (math.nan if end is None else end for end in (value.narrow_low, value.narrow_high))
@@ -172,7 +172,7 @@ def make_rows(values: Sequence[ValueRecord], record: RunRecord, judging: Callabl
 def headline(rows: Sequence[Row]) -> Row:
     """The one number among a dataset's headline rows: the first.
 
-    Where they are differences between women and men by group, that which leans farthest, or else is farthest from 0.
+    Where they are differences between women and men by group: the farthest from neutral, those that lean first.
     """
 
     def far(row: Row) -> tuple[bool, float]:
@@ -186,7 +186,7 @@ def judged_group(task: TaskRecord) -> dict[str, str]:
     return {"bias_type": "gender"} if task.by == ("bias_type",) else {}
 
 
-def _main(values: Sequence[ValueRecord], task: TaskRecord) -> list[ValueRecord]:
+def _main_values(values: Sequence[ValueRecord], task: TaskRecord) -> list[ValueRecord]:
     """What a task is judged by: stereotype and default of all items, the headline first.
 
     Where there is no stereotype to tell from a default: women minus men by group, or else the value of all items,

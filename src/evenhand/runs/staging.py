@@ -20,7 +20,7 @@ PAGE = "report.html"
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """A folder to write the files of the run to, run.json last; on leaving they take the places of those before."""
+    """A folder to write the files of the run to, run.json last; at the end they replace the old ones."""
     staged = path / NEXT
     shutil.rmtree(staged, ignore_errors=True)
     try:
@@ -34,11 +34,11 @@ def replaced(path: Path) -> Iterator[Path]:
 
 
 def recover(path: Path) -> None:
-    """Move the files of a run that was written whole by a process that could not do so; nothing if it still runs."""
+    """Finish the replacement that a killed process began; do nothing while that process still runs."""
     staged = path / NEXT
     if staged.is_symlink() or not (staged / "run.json").is_file():
         return
-    from filelock import FileLock, Timeout  # what only reads runs need not wait for it
+    from filelock import FileLock, Timeout  # imported late: most reads do not need it
 
     with suppress(OSError, Timeout, NotImplementedError), FileLock(path / ".lock", timeout=0):
         _move(path)
@@ -47,7 +47,7 @@ def recover(path: Path) -> None:
 
 
 def _move(path: Path) -> None:
-    for stale in (GATE, PAGE):  # of the results before
+    for stale in (GATE, PAGE):  # they are about the old results
         (path / stale).unlink(missing_ok=True)
     for name in (*VOUCHED, "run.json"):
         with suppress(FileNotFoundError):  # moved before the process was killed

@@ -77,10 +77,10 @@ VALUES = TypeAdapter(list[ValueRecord])
 
 def recorded(value: Value, model: str, fingerprint: str, neutral: float, task: TaskRecord) -> ValueRecord:
     """A value as results.json has it; `neutral` is that of the measure, that of a difference between partners is 0."""
-    known: dict[str, Any] = {f.name: _number(getattr(value, f.name)) for f in fields(Value)}
+    known: dict[str, Any] = {f.name: _nan_to_none(getattr(value, f.name)) for f in fields(Value)}
     known["groups"] = {name: str(label) for name, label in value.groups.items()}
     known |= {"dataset_version": task.dataset_version, "partial": task.partial}
-    known["neutral"] = 0.0 if value.contrast or (value.estimand and task.genders) else _number(neutral)
+    known["neutral"] = 0.0 if value.contrast or (value.estimand and task.genders) else _nan_to_none(neutral)
     return ValueRecord(model, fingerprint, *task.name, task.measure_version, **known)
 
 
@@ -114,7 +114,7 @@ def complete_values(
         again = {tuple(sorted(v.groups.items())): v for v in values_from(scores, task, judged)}
         same = ("low", "high", *TESTS) if not any(value.clusters for value in values) else TESTS  # 0.1.0: other ends
         values = [
-            replace(value, **{name: _number(getattr(made, name)) for name in same})
+            replace(value, **{name: _nan_to_none(getattr(made, name)) for name in same})
             if (made := again.get(tuple(sorted(value.groups.items()))))
             else replace(value, p=None, p_holm=None, needed=0)
             for value in values
@@ -132,10 +132,10 @@ def with_families(rows: Sequence[ValueRecord], tasks: Sequence[TaskRecord]) -> l
     found = list(rows)
     for places in families.values():
         for place, estimate in zip(places, adjust([rows[p].estimate for p in places], crossed=True), strict=True):
-            found[place] = replace(rows[place], **{name: _number(getattr(estimate, name)) for name in TESTS})
+            found[place] = replace(rows[place], **{name: _nan_to_none(getattr(estimate, name)) for name in TESTS})
     return found
 
 
-def _number(value: Any) -> Any:
+def _nan_to_none(value: Any) -> Any:
     """The value, or None for NaN, which JSON does not have."""
     return None if isinstance(value, float) and math.isnan(value) else value

@@ -1,4 +1,4 @@
-"""The words for what a run has measured: of its measures and its datasets, for people who have never seen them."""
+"""The words that explain the measures and datasets of a run to readers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -28,6 +28,6 @@ def cited_with_datasets() -> dict[str, tuple[str, ...]]:
 
 
 def _words() -> dict[str, dict[str, Any]]:
-    from evenhand import datasets  # every builder: what shows no dataset's words need not wait for them
+    from evenhand import datasets  # imported late: it loads every builder
 
     return datasets.words()

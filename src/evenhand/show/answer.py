@@ -1,4 +1,4 @@
-"""What a run shows, on one screen: what leans, a row for each main number, and where to read on."""
+"""The summary of a run for one terminal screen: what leans, a row for each main number, and where to read on."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -19,10 +19,10 @@ NARROWEST, WIDEST = 80, 110
 ROWS = 11
 """Rows of the table; more are left to `--full`."""
 SENTENCES = 3
-"""Leans that are told in a sentence each; the others are marked in the table."""
+"""Leans that get a sentence each; the others are only marked in the table."""
 CONCERNS = DETECTABLE = 4
 WIDTHS = (7, 17, 28, 10)
-"""Of value, interval, verdict and trust; on a wide terminal, the verdict has more."""
+"""Column widths of value, interval, verdict and trust; on a wide terminal, the verdict column is wider."""
 TWO = (
     "stereotype: what is taken for women's goes with women, men's with men. default: one gender is preferred next to "
     "both (minus, or below .5: men)."
@@ -32,25 +32,25 @@ Row = tuple[str, str, str, Text, Text]
 
 
 def fitted(width: int) -> int:
-    """The width of the answer on a terminal of this width."""
+    """The width of the answer on a terminal of `width` columns: between NARROWEST and WIDEST."""
     return min(WIDEST, max(NARROWEST, width))
 
 
 def answer(run: StoredRun, width: int = NARROWEST) -> RenderableType:
-    """What the page of a run says in short: about forty lines at most, for a terminal of this width."""
+    """The page of a run in about forty lines at most, for a terminal of `width` columns."""
     sections = [Measured([run], [run.record.model], task, {}) for task in run.record.tasks]
     lines = summary(sections)
     parts = list(_lead(run, lines))
-    parts += _careful(run, sections)
-    shown = _fitting(lines)
+    parts += _cautions(run, sections)
+    shown = _rows_that_fit(lines)
     parts += [Text(" "), *_table(shown, width)]
     if told := list(_legend(shown)):
         parts.append(Text(" ".join(told), "dim"))
-    if found_if := list(_detectable(shown)):
+    if found_if := list(_detectable_leans(shown)):
         listed = [*found_if[:DETECTABLE], *(["more: --full"] if len(found_if) > DETECTABLE else ())]
         parts.append(Text(f"○ no lean shown; a lean that would probably have been found: {'; '.join(listed)}.", "dim"))
-    parts += [_short(Text(f"{why}.", "dim")) for why in _reasons(lines)]
-    parts += [line(text, "") for text in _where(run, len(lines) - len(shown))]
+    parts += [_shorten(Text(f"{why}.", "dim")) for why in _reasons(lines)]
+    parts += [line(text, "") for text in _next_steps(run, len(lines) - len(shown))]
     return Group(*parts)
 
 
@@ -68,9 +68,9 @@ def _legend(lines: Sequence[tuple[Measured, Line]]) -> Iterator[str]:
 
 
 def brief(run: StoredRun) -> RenderableType:
-    """The beginning of the answer, where several runs are told one after another."""
+    """The first lines of the answer, for output that lists several runs."""
     sections = [Measured([run], [run.record.model], task, {}) for task in run.record.tasks]
-    return Group(*_lead(run, summary(sections)), *_careful(run, sections), line(next(_where(run)), ""))
+    return Group(*_lead(run, summary(sections)), *_cautions(run, sections), line(next(_next_steps(run)), ""))
 
 
 def _lead(run: StoredRun, lines: Sequence[tuple[Measured, Line]]) -> Iterator[RenderableType]:
@@ -78,8 +78,8 @@ def _lead(run: StoredRun, lines: Sequence[tuple[Measured, Line]]) -> Iterator[Re
     yield from (Padding(text, (0, 0, 0, 2)) for text in _sentences(lines))
 
 
-def _fitting(lines: Sequence[tuple[Measured, Line]]) -> list[tuple[Measured, Line]]:
-    """As many rows as fit: the main numbers, and the others of a dataset where all of them fit."""
+def _rows_that_fit(lines: Sequence[tuple[Measured, Line]]) -> list[tuple[Measured, Line]]:
+    """The main numbers, and the other rows of each dataset where all of them fit in ROWS."""
     left, kept = ROWS - sum(found.main for _, found in lines), set[str]()
     for dataset, count in Counter(section.dataset for section, found in lines if not found.main).items():
         if count <= left:
@@ -88,21 +88,21 @@ def _fitting(lines: Sequence[tuple[Measured, Line]]) -> list[tuple[Measured, Lin
 
 
 def _reasons(lines: Sequence[tuple[Measured, Line]]) -> list[str]:
-    """Why numbers are to be trusted with care: the most frequent reason, but none that the remarks above have."""
+    """The most frequent reason to trust a number with care, if there is one."""
     kinds = ("careful", "not tested")
     found = Counter(f"trust {line.trust.level}: {line.trust.why}" for _, line in lines if line.trust.level in kinds)
     return [why for why, _ in found.most_common(1)]
 
 
-def _detectable(lines: Sequence[tuple[Measured, Line]]) -> Iterator[str]:
-    """For main numbers that show no lean, the smallest that such data would show in four of five cases."""
+def _detectable_leans(lines: Sequence[tuple[Measured, Line]]) -> Iterator[str]:
+    """For main numbers that show no lean, the smallest lean that such data would show in four of five cases."""
     for section, found in lines:
         number = found.numbers[0]
         if found.main and found.verdicts[0].tone == "undecided" and number.detectable > 0:
             yield f"{section.dataset}, {found.label or 'all'}, {readings.least(number, found.reading)}"
 
 
-def _named(section: Measured) -> str:
+def _dataset_title(section: Measured) -> str:
     """The dataset in words, and its name."""
     told = readings.dataset(section.dataset)
     return f"{told} · {section.dataset}" if told != section.dataset else told
@@ -114,13 +114,13 @@ def _sentences(lines: Sequence[tuple[Measured, Line]]) -> Iterator[Text]:
         verdict = found.verdicts[0]
         much = f": {verdict.much}" if verdict.much else ""
         label = f", {found.label}" if found.label else ""
-        yield Text(f"{verdict.mark} {_named(section)}{label}: {verdict.short}{much}.")
+        yield Text(f"{verdict.mark} {_dataset_title(section)}{label}: {verdict.short}{much}.")
     if len(shown) > SENTENCES:
         yield Text(f"and {len(shown) - SENTENCES} more, marked below.")
 
 
-def _careful(run: StoredRun, sections: Sequence[Measured]) -> list[RenderableType]:
-    """What must be known before the numbers are read: caveats, the doctor's concerns, warnings."""
+def _cautions(run: StoredRun, sections: Sequence[Measured]) -> list[RenderableType]:
+    """Remarks to read before the numbers: caveats, the doctor's concerns, warnings."""
     told = [Text(run.record.sample, "yellow")] if run.record.partial else []
     caveats = dict.fromkeys((s.dataset, s.caveat) for s in sections if s.caveat)
     told += [Text(f"Careful, {dataset}: {text}", "yellow") for dataset, text in caveats]
@@ -129,20 +129,20 @@ def _careful(run: StoredRun, sections: Sequence[Measured]) -> list[RenderableTyp
         for found in sorted(run.record.concerns, key=lambda found: found.verdict != "unfit")
     ]
     told += [Text(f"Careful: {text}", "yellow") for text in run.record.warnings]
-    told += [Text(text, "yellow") for text in _unscored(run)]
+    told += [Text(text, "yellow") for text in _unscored_notes(run)]
     told += [Text(text, "dim") for text in run.record.caveats[:1]]
     left = len(told) - CONCERNS
     more = [Text(f"{left} more remark{'s' if left > 1 else ''}: --full", "yellow")] if left > 0 else []
-    return [*map(_short, told[:CONCERNS]), *more]
+    return [*map(_shorten, told[:CONCERNS]), *more]
 
 
-def _short(text: Text) -> Text:
+def _shorten(text: Text) -> Text:
     most = 3 * NARROWEST
     return text if len(text) <= most else text[: most - 3] + Text("...")
 
 
-def _unscored(run: StoredRun) -> Iterator[str]:
-    """How many items of each dataset have no score, by reason: of the measure that lacks most."""
+def _unscored_notes(run: StoredRun) -> Iterator[str]:
+    """How many items of each dataset have no score, by reason, for the measure with the most unscored items."""
     for dataset in run.datasets:
         found = [run.record.unscored.get(f"{dataset}/{task.measure}", {}) for task in run.tasks_on(dataset)]
         most = max(found, key=lambda reasons: sum(reasons.values()), default={})
@@ -152,7 +152,7 @@ def _unscored(run: StoredRun) -> Iterator[str]:
 
 
 def _table(lines: Sequence[tuple[Measured, Line]], width: int) -> Iterator[RenderableType]:
-    """The main numbers under a line for each dataset, which says what it is and what is asked."""
+    """The main numbers, under a heading for each dataset with its name and its question."""
     room = width - sum(WIDTHS) - len(WIDTHS) - 1  # labels have what they need of it, and verdicts the rest
     label = min(room, max(len(_row(found)[0]) for _, found in lines))
     sizes = label, room - label
@@ -162,7 +162,9 @@ def _table(lines: Sequence[tuple[Measured, Line]], width: int) -> Iterator[Rende
         datasets.setdefault(section.dataset, []).append((section, found))
     for members in datasets.values():
         section = members[0][0]
-        yield Text(f"{_named(section)} · {section.reading.title[:1].lower()}{section.reading.title[1:]}", "bold")
+        yield Text(
+            f"{_dataset_title(section)} · {section.reading.title[:1].lower()}{section.reading.title[1:]}", "bold"
+        )
         yield _grid([_row(found) for _, found in members], sizes, "")
 
 
@@ -184,7 +186,7 @@ def _grid(rows: Sequence[Row], sizes: tuple[int, int], style: str) -> Table:
     return shown
 
 
-def _where(run: StoredRun, more: int = 0) -> Iterator[str]:
+def _next_steps(run: StoredRun, more: int = 0) -> Iterator[str]:
     if (page := run.path / "report.html").exists():
         yield f"Page: {page}"
     yield f"All numbers{f' ({more} more rows)' if more else ''}: evenhand show {run.path} --full"

@@ -74,7 +74,7 @@ def judged_rows(comparison: Comparison) -> Sequence[Change]:
 
 
 def by_task(rows: Sequence[Change]) -> dict[tuple[str, str], list[Change]]:
-    """The rows by dataset and measure, as policies and tables name it."""
+    """The rows by dataset and measure; measures are named as in policies and tables."""
     found: dict[tuple[str, str], list[Change]] = {}
     for row in rows:
         found.setdefault((row.dataset, row.name), []).append(row)
@@ -127,7 +127,7 @@ def _reading(comparison: Comparison, row: Change) -> str:
     return task.reading
 
 
-def _unfit(comparison: Comparison, run: StoredRun) -> bool:
+def _is_unfit(comparison: Comparison, run: StoredRun) -> bool:
     """Whether the doctor calls the model unfit for something that is compared."""
     compared = {row.dataset for row in comparison.rows}
     return any(run.record.unfit(task) for task in run.record.tasks if task.dataset in compared)
@@ -147,7 +147,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
         yield ONE_TRAINING
     if not all(row.task.by_gender for row in both):
         yield "Values that mix stereotype and default get no verdict, and are left to --as csv or json."
-    unfit = [name for name, run in zip(comparison.names, comparison.runs, strict=True) if _unfit(comparison, run)]
+    unfit = [name for name, run in zip(comparison.names, comparison.runs, strict=True) if _is_unfit(comparison, run)]
     if unfit:
         yield f"Careful: {' and '.join(unfit)} is unfit to be measured, so nothing is said to have moved there."
     if comparison.of_another_kind:

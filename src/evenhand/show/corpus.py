@@ -34,7 +34,7 @@ def size(found: Counted) -> str:
 
 
 def cautions(found: Counted) -> list[str]:
-    """What a reader of the numbers must know: which files were skipped, and that paragraphs are no documents."""
+    """Warnings about the numbers: files that were skipped, and paragraphs that were counted as documents."""
     told = []
     if found.unit == "paragraph":
         told.append("Paragraphs of one text are not independent of each other, so the true intervals are wider.")
@@ -45,7 +45,7 @@ def cautions(found: Counted) -> list[str]:
 
 
 def shares(found: Counted) -> dict[str, Ratio]:
-    """What women and men are counted by."""
+    """The counts of women and men, by gendered words and by first names."""
     return {"gendered words": found.words, "first names": found.names}
 
 
@@ -55,9 +55,9 @@ def number_tested(found: Counted) -> str:
 
 
 def around(found: Counted) -> dict[str, dict[str, str]]:
-    """The words that occur more often with women, and with men, than chance explains, the most telling first.
+    """The words that occur more often with women, and with men, than chance explains, the largest |z| first.
 
-    Each with how often it occurs there, and how often that was to be expected: "nursing 12 (5)".
+    Each has its number of sentences there and, in brackets, the expected one: "nursing 12 (5)".
     """
     told: dict[str, dict[str, str]] = {"women": {}, "men": {}}
     rows: Any = found.contexts.sort_values("z", key=abs, ascending=False, kind="stable").to_dict("records")

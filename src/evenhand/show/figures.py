@@ -1,4 +1,4 @@
-"""The figures that a run's datasets give, as charts or as files."""
+"""The figures of runs, as Altair charts or as files."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ Charts = dict[str, alt.TopLevelMixin]
 
 
 def charts(*runs: StoredRun, seen: set[str] | None = None) -> Charts:
-    """The charts of what the runs have measured, by name, for a notebook; several runs are drawn side by side.
+    """The charts of the runs by name, for a notebook; several runs are drawn side by side.
 
     BEC-Pro: bars for each profession group, and the scatter against the workforce. Pronoun templates: bars for each
     category, with the professions in `seen` marked, and the scatter of two runs. TGB: samples of growing size.
@@ -38,7 +38,7 @@ def charts(*runs: StoredRun, seen: set[str] | None = None) -> Charts:
     for sections in sections_of(task.dataset for task in runs[0].record.tasks):
         with foreign("The sections of a dataset failed to draw figures", sections):
             given = sections.figures(dict(zip(names, runs, strict=True)), marked=seen)
-            for name, chart in (_of_page(sections, runs, names) if given is None else given).items():
+            for name, chart in (_page_charts(sections, runs, names) if given is None else given).items():
                 if not isinstance(chart, alt.TopLevelMixin):
                     raise BadInput(f"`figures` gives Altair charts by name. Got {chart!r} for {name!r}.")
                 found[slug(name)] = chart
@@ -47,8 +47,8 @@ def charts(*runs: StoredRun, seen: set[str] | None = None) -> Charts:
     return found
 
 
-def _of_page(sections: Sections, runs: Sequence[StoredRun], names: Sequence[str]) -> Charts:
-    """What sections draw for the page, by dataset, measure and place, with its caption as the title."""
+def _page_charts(sections: Sections, runs: Sequence[StoredRun], names: Sequence[str]) -> Charts:
+    """The charts that sections draw for the page, by dataset, measure and place, with their captions as titles."""
     made: Charts = {}
     for task in runs[0].record.tasks:
         if sections in sections_of([task.dataset]) and all(task.name in measured(run) for run in runs):
@@ -65,7 +65,7 @@ def _with_caption(drawing: Drawing) -> alt.TopLevelMixin:
 
 
 def check_measured(runs: Sequence[StoredRun], measure: str) -> None:
-    """All runs must have what the first one is drawn by."""
+    """Raise an error unless all runs have the tasks that the charts of the first one are drawn from."""
     for task in runs[0].record.tasks:
         if task.measure != measure or not {"gender", "profession"} & {*task.by, task.within}:
             continue
@@ -128,5 +128,5 @@ def write_charts(found: Mapping[str, alt.TopLevelMixin], out: Path, suffix: str)
 
 
 def slug(name: str) -> str:
-    """The name as a part of a file's name."""
+    """The name with dashes for characters that do not belong in a file name."""
     return re.sub(r"[^\w.-]+", "-", name)

@@ -52,19 +52,19 @@ def summary(verdicts: Sequence[Verdict]) -> str:
 def annotations(verdicts: Sequence[Verdict]) -> list[str]:
     """Lines that GitHub Actions shows as annotations: an error for each rule that fails, a warning if undecided."""
     return [
-        f"::{ANNOTATIONS[judged.verdict]} title={_command(f'Gender bias, {judged.verdict}', ':,')}::"
-        f"{_command(f'{verdict.model}: {judged.rule}: {judged.says}')}\n"
+        f"::{ANNOTATIONS[judged.verdict]} title={_escape_command(f'Gender bias, {judged.verdict}', ':,')}::"
+        f"{_escape_command(f'{verdict.model}: {judged.rule}: {judged.says}')}\n"
         for verdict in verdicts
         for judged in verdict.rules
         if judged.verdict in ANNOTATIONS
     ]
 
 
-def _command(text: str, more: str = "") -> str:
-    """The text as GitHub's workflow commands want it: with signs that have a meaning there as %XX."""
+def _escape_command(text: str, more: str = "") -> str:
+    """The text for a GitHub workflow command: characters with a meaning there are percent-encoded."""
     return "".join(f"%{ord(sign):02X}" if sign in f"%\r\n{more}" else sign for sign in text)
 
 
 def _xml(text: str) -> str:
-    """The text without characters that XML does not allow."""
+    """The text with U+FFFD in place of characters that XML does not allow."""
     return NOT_XML.sub("\ufffd", text)

@@ -79,7 +79,7 @@ class PaperTable:
 
     def _texts(self) -> tuple[list[str], list[list[str]]]:
         heads, sides, cells = self._grid()
-        rows = [[*side, *map(_shown, row)] for side, row in zip(sides, cells, strict=True)]
+        rows = [[*side, *map(_cell_text, row)] for side, row in zip(sides, cells, strict=True)]
         return [", ".join(head) for head in heads], rows
 
     def _grid(self) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]], list[list[Cell | None]]]:
@@ -142,7 +142,7 @@ def _section(runs: Sequence[StoredRun], task: TaskRecord) -> Measured:
 
 
 def _rows(section: Measured, line: Line) -> Iterator[Cell]:
-    """What the table has of one number, for each model."""
+    """One number as rows of the frame, a row for each model."""
     for model, number, verdict in zip(section.names, line.numbers, line.verdicts, strict=True):
         yield {
             "model": model,
@@ -161,7 +161,7 @@ def _rows(section: Measured, line: Line) -> Iterator[Cell]:
         }
 
 
-def _shown(cell: Cell | None) -> str:
+def _cell_text(cell: Cell | None) -> str:
     return " ".join(filter(None, (cell["text"], cell["interval"], cell["mark"]))) if cell else "–"
 
 

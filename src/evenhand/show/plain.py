@@ -1,4 +1,4 @@
-"""What `print` shows of a run, a comparison or a verdict: what the command of that name prints."""
+"""What `print` shows of a run, a comparison or a verdict: the output of the matching command."""
 
 from collections.abc import Callable
 from io import StringIO
@@ -20,19 +20,19 @@ LONGEST = 400
 
 
 def text(what: Any) -> str:
-    """An object of ours as plain text; one that no command shows as Python writes it."""
+    """An object of evenhand as plain text; its repr if no command shows it."""
     return next((how(what) for kind, how in TEXTS.items() if isinstance(what, kind)), repr(what))
 
 
-def _rendered(shown: RenderableType, width: int) -> str:
+def _render(shown: RenderableType, width: int) -> str:
     file = StringIO()
     Console(file=file, width=width, highlight=False, markup=False, color_system=None).print(shown)
     return harmless("\n".join(line.rstrip() for line in file.getvalue().split("\n")).strip("\n"))
 
 
 TEXTS: dict[type, Callable[[Any], str]] = {
-    StoredRun: lambda run: _rendered(answer(run, WIDEST), WIDEST),
-    Comparison: lambda comparison: _rendered(compared.terminal(comparison), LONGEST),
-    Track: lambda track: _rendered(tracked.terminal(track, WIDEST), WIDEST),
+    StoredRun: lambda run: _render(answer(run, WIDEST), WIDEST),
+    Comparison: lambda comparison: _render(compared.terminal(comparison), LONGEST),
+    Track: lambda track: _render(tracked.terminal(track, WIDEST), WIDEST),
     Verdict: lambda verdict: harmless("\n".join(verdict.lines())),
 }

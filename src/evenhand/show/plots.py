@@ -17,21 +17,21 @@ from pandas.api.types import is_numeric_dtype
 from evenhand.core.files import write_whole
 from evenhand.errors import BadInput
 
-ORANGE, BLUE, RUST, GREY = "#E69F00", "#0072B2", "#D55E00", "#999999"  # Okabe and Ito: told apart by everybody
+ORANGE, BLUE, RUST, GREY = "#E69F00", "#0072B2", "#D55E00", "#999999"  # Okabe and Ito: for colour-blind readers, too
 PALETTE = [BLUE, RUST, "#009E73", "#CC79A7", ORANGE, "#56B4E9", "#555555", "#F0E442"]
 ALONE, PALE = "#0B6074", "#BBBBBB"
-"""The colour of one run alone, which is no gender's."""
+"""ALONE is the colour of a single run; it stands for no gender."""
 Layers = alt.LayerChart | alt.FacetChart
 WHISKERS = "Thin lines are 95 % intervals."
 LEFT = alt.Header(labelAngle=0, labelAlign="left")
 SUFFIXES = (".svg", ".pdf", ".png", ".html")
 BINS = 30
 WIDTH = 440
-"""Of a chart on the page, with its labels, in units that the page scales."""
+"""The width of a chart on the page, labels included, in units that the page scales."""
 
 
 def _theme(size: float, **more: Any) -> dict[str, Any]:
-    """The look of charts: texts of a size in pixels, of which 12 are 9 points on paper."""
+    """The Vega-Lite config of charts, with texts of `size` pixels; 12 pixels are 9 points on paper."""
     texts = {"labelFontSize": size, "titleFontSize": size, "labelColor": "black", "titleColor": "black"}
     lines = {"gridColor": "#dddddd", "domainColor": "#888888", "tickColor": "#888888"}
     theme: dict[str, Any] = {
@@ -66,13 +66,13 @@ STYLED = {
     **{ALONE: "accent", GREY: "quiet", PALE: "line", "#dddddd": "line", "#888888": "quiet"},
     **{"black": "ink", "#000": "ink", "white": "paper"},
 }
-"""What the page's style calls these colours, so that they suit a light and a dark page."""
+"""The CSS variables of these colours on the page, which suit a light and a dark theme."""
 NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 OF_EVERY_OBJECT = {
     *("constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString"),
     *("valueOf", "__proto__"),
 }
-"""Names that every object of JavaScript has; Vega looks labels up in objects, and fails for these."""
+"""Properties of every JavaScript object; Vega looks labels up in objects, and fails for these."""
 PLACES = {"d", "transform", "x2", "y2"}
 NOISE = {"class", "role", "pointer-events", "font-family", "aria-hidden", "aria-roledescription", "aria-label"}
 
@@ -208,13 +208,13 @@ def rule_at(value: float, axis: Literal["x", "y"] = "x", **style: Any) -> alt.Ch
 
 
 def suited(path: Path) -> None:
-    """Raise an error unless the file's ending is that of a figure."""
+    """Raise an error unless the file's suffix is one of SUFFIXES."""
     if path.suffix not in SUFFIXES:
         raise BadInput(f"A figure is one of {', '.join(SUFFIXES)}. Got '{path}'.")
 
 
 def save(chart: alt.TopLevelMixin, path: Path) -> None:
-    """Write a chart as SVG, PDF, PNG or self-contained HTML, by the file's ending: whole or not at all."""
+    """Write a chart atomically as SVG, PDF, PNG or self-contained HTML, by the file's suffix."""
     suited(path)
     content = render(chart, path.suffix.lstrip("."))
     write_whole(path, lambda file: file.write(content.encode() if isinstance(content, str) else content))
@@ -224,22 +224,22 @@ def render(chart: alt.TopLevelMixin, form: str, config: Mapping[str, Any] = PAPE
     """A chart as SVG or HTML, which are text, or as PDF or PNG, which are bytes."""
     options = {"scale": 2} if form == "png" else {"bundle": True} if form == "html" else {}
     convert = getattr(vl_convert, f"vegalite_to_{form}")
-    spec = _drawable(chart.to_dict(validate=False))  # each part was validated as it was made
+    spec = _sanitize(chart.to_dict(validate=False))  # each part was validated as it was made
     spec.get("config", {}).pop("view", None)  # Altair's default size
     if not {"mark", "layer"} & set(spec) or {"row", "column", "facet"} & set(spec.get("encoding", {})):
         config = {**config, "autosize": "pad"}  # of plots side by side, which Vega cannot fit to a width
     return convert(spec, config=config, **options)
 
 
-def _drawable(part: Any) -> Any:
-    """A part of a chart without characters that no SVG can have: the converter would end the process.
+def _sanitize(part: Any) -> Any:
+    """Part of a chart's specification without characters that SVG forbids: they would crash the converter.
 
-    A label that every object of JavaScript has gets an invisible letter.
+    A label that is a property of every JavaScript object gets a zero-width space.
     """
     if isinstance(part, dict):
-        return {_drawable(name): _drawable(value) for name, value in part.items()}
+        return {_sanitize(name): _sanitize(value) for name, value in part.items()}
     if isinstance(part, list):
-        return [_drawable(each) for each in part]
+        return [_sanitize(each) for each in part]
     if isinstance(part, str):
         text = NOT_XML.sub("", part)
         return f"{text}\u200b" if text in OF_EVERY_OBJECT else text
@@ -281,7 +281,7 @@ def bars_of(rows: pd.DataFrame, x: alt.X, y: str, order: list[str], series: str,
 
 
 def numbers(*names: str, form: str = "+.3f") -> list[alt.Tooltip]:
-    """Numbers in a tooltip."""
+    """Tooltip fields for these columns, which hold numbers."""
     return [alt.Tooltip(f"{name}:Q", format=form) for name in names]
 
 
@@ -297,6 +297,6 @@ def colours_by_name(names: Sequence[str]) -> dict[str, str]:
 
 
 def with_title(chart: Any, title: str, note: Sequence[str] = ()) -> alt.TopLevelMixin:
-    """The chart below its title, and a note."""
+    """The chart with a title, and a note as its subtitle."""
     titled: alt.TopLevelMixin = chart.properties(title=alt.TitleParams(title, subtitle=list(note)))
     return titled

@@ -19,7 +19,6 @@ from evenhand.show.page.section import AGREEING
 from evenhand.show.tables import VERDICTS, P, cell, line, table
 from evenhand.stats.verdict import MARKS, NO_SIZE, RULE, SIZES
 
-"""Measures that only the table of labels shows."""
 RIGHT = "✓"
 
 
@@ -94,13 +93,13 @@ def _heading(run: StoredRun, tasks: Sequence[TaskRecord], rows: Sequence[Row]) -
                 title.append(f"; {estimand or 'all items'} {known}", "dim")
     if tasks[0].flaws:
         title.append(f"\nKnown flaws: {tasks[0].flaws}", "dim")
-    for group in (group for group in tasks[0].by if group not in _shown(tasks, rows)):
+    for group in (group for group in tasks[0].by if group not in _shown_groups(tasks, rows)):
         label = next(r.groups[group] for r in rows if group in r.groups)
         title.append(f"\n{group}: {label}", "dim")
     return title if len(tasks) == 1 else title.append("\nvalue [95 % interval]", "dim")
 
 
-def _shown(tasks: Sequence[TaskRecord], rows: Sequence[Row]) -> list[str]:
+def _shown_groups(tasks: Sequence[TaskRecord], rows: Sequence[Row]) -> list[str]:
     """The groups worth a column; one with a single label is in the heading instead."""
     by = list(tasks[0].by) or ["items"]
     return [group for group in by if len({r.groups.get(group) for r in rows} - {None}) > 1] or by[:1]
@@ -109,11 +108,11 @@ def _shown(tasks: Sequence[TaskRecord], rows: Sequence[Row]) -> list[str]:
 def _values(tasks: Sequence[TaskRecord], rows: Sequence[Row]) -> Table:
     """A row for each group, its parts below it; for each measure value and interval, and a dot where it leans."""
     by, within = list(tasks[0].by) or ["items"], tasks[0].within
-    shown = _shown(tasks, rows)
+    shown = _shown_groups(tasks, rows)
     left = [f"{group}, {within}" if within and group == shown[0] else group for group in shown]
     heads = ["value", "95 % interval"] if len(tasks) == 1 else [task.measure for task in tasks]
     lines = []
-    for labels, part, cells in _nested(by, within, rows):
+    for labels, part, cells in _nested_rows(by, within, rows):
         names = [labels[by.index(group)] for group in shown]
         names[0] = f"  {part}" if part else names[0]
         found = [cells[task.measure] for task in tasks]
@@ -126,7 +125,7 @@ def _values(tasks: Sequence[TaskRecord], rows: Sequence[Row]) -> Table:
 
 
 def dot(row: Row) -> str:
-    """A mark where the row leans, or is right where a measure's own values should be high; otherwise a space."""
+    """The mark of a row that leans, or that is above neutral where a measure's own values should be; else a space."""
     if row.verdict.side > 0 and row.task.better == "higher" and not row.judged:
         return RIGHT
     return MARKS.get(row.size, NO_SIZE) if row.leans else " "
@@ -147,7 +146,7 @@ def _judged_table(run: StoredRun, tasks: Sequence[TaskRecord]) -> Iterator[Rende
         yield table([heads[n] for n in shown], cut, left=("measure", "what", " "), padding=(0, 1, 0, 0))
 
 
-def _nested(by: list[str], within: str, rows: Sequence[Row]) -> Iterator[tuple[list[str], str, dict[str, Row]]]:
+def _nested_rows(by: list[str], within: str, rows: Sequence[Row]) -> Iterator[tuple[list[str], str, dict[str, Row]]]:
     """The rows of all measures, by labels and part: all items first, then each group before its parts."""
     cells: dict[tuple[tuple[str, ...], str], dict[str, Row]] = {}
     for row in rows:

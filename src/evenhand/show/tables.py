@@ -25,7 +25,7 @@ def line(text: str, style: str) -> Text:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, left: Collection[str], **look: Any) -> Table:
-    """A table for the terminal; columns in `left` are words, the others numbers. Cells are text, whatever they hold."""
+    """A table for the terminal; columns in `left` are words, the others numbers. Cells are text, never markup."""
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, **look)
     for head in heads:
         shown.add_column(Text(head), justify="left" if head in left else "right", no_wrap=True)
@@ -35,13 +35,13 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, left: Collecti
 
 
 def framed(frame: pd.DataFrame, formats: Mapping[str, str]) -> Table:
-    """The columns named, each in its format; those without one are words."""
+    """A table of the columns in `formats`, each in its format; a column with an empty format is text."""
     rows = ([cell(row[column], form) for column, form in formats.items()] for _, row in frame.iterrows())
     return table(list(formats), rows, left=[column for column, form in formats.items() if not form])
 
 
 P = ".4f"
-"""The format of a p."""
+"""The format of p-values."""
 RANKS = "ranks"
 """The format of a sum of ranks: four digits. The others depend on the machine, since float32 rounding decides which of
 two nearly equal differences is larger; rounding the differences first only moves the problem to other values."""
@@ -65,7 +65,7 @@ VERDICTS = {"fine": "green", "not tested": "dim", "careful": "yellow", "unfit": 
 
 
 def doctored(model: str, findings: Sequence[Finding], width: int) -> RenderableType:
-    """What the doctor found: a row for each check, then how many got which verdict; no wider than `width`."""
+    """The doctor's findings: a row for each check, then the number of each verdict; no wider than `width`."""
     shown = table(heads := ("check", "verdict"), (), left=heads, width=width)
     shown.add_column("what it says, what to do", ratio=1)
     for found in findings:
@@ -107,7 +107,7 @@ def debiased(
     *,
     trained: bool = True,
 ) -> RenderableType:
-    """The corpus, if its texts were changed, what changed in the model, and what was lost."""
+    """The results of a debiasing: the corpus if its texts were changed, the changes of the model, and alarms."""
     formats = {"dataset": "", "measure": "", "group": ""}
     formats |= dict.fromkeys(("before", "after", "change", "low", "high"), "+.3f") | {"p_holm": ".4f"}
     parts: list[RenderableType] = []
@@ -182,7 +182,7 @@ def linted(pairs: int, clean: int, failing: Mapping[str, int], faults: pd.DataFr
 
 
 def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: Collection[str] = ()) -> str:
-    """The same table in Markdown."""
+    """A table in Markdown, with escaped cells; columns in `left` are words, the others numbers."""
     lines = [heads, ["---" if head in left else "--:" for head in heads]]
     shown = [[markdown(cell) for cell in row] for row in rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in [*lines, *shown])
@@ -190,10 +190,10 @@ def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left:
 
 def counted(name: str, found: Counted) -> RenderableType:
     """A corpus in numbers: women and men by words and by first names, professions, words around them."""
-    return Group(*_parts(name, found))
+    return Group(*_corpus_parts(name, found))
 
 
-def _parts(name: str, found: Counted) -> Iterator[RenderableType]:
+def _corpus_parts(name: str, found: Counted) -> Iterator[RenderableType]:
     yield line(f"{name}: {size(found)}", "bold")
     heads = ("counted", "women", "men", "share of women", "verdict")
     rows = [[what, f"{r.female:,}", f"{r.male:,}", percent(r.share), lean(r.lean)] for what, r in shares(found).items()]

@@ -13,7 +13,7 @@ from evenhand.show.page.track import chart as panel
 from evenhand.show.tables import line, table
 
 SENTENCES = 6
-"""Changes that are told in a sentence each; the page has the others."""
+"""Changes that get a sentence each; the page has the others."""
 LABEL, WORDS, CELL = 34, 22, 10
 RULE = (
     "▲ farther from neutral, ▼ nearer: the 95 % interval of the change in distance leaves out 0, and its p, adjusted "

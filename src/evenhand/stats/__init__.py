@@ -16,7 +16,7 @@ _HOME = {name: module for module, names in _NAMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    """A name that stays put, loaded when it is first used: `core.lazy` is above."""
+    """Load a public name when it is first used; stats cannot import `core.lazy`."""
     if name not in _HOME:
         raise AttributeError(f"module 'evenhand.stats' has no attribute '{name}'")
     return getattr(import_module(f"evenhand.stats.{_HOME[name]}"), name)

@@ -7,7 +7,7 @@ NOT_FINITE, TOO_FAR = "not a finite number", "a number beyond 1e60"
 
 
 def uncountable(*numbers: float) -> str:
-    """Why the numbers cannot be added up, nor can their squares; empty where they can."""
+    """Why the numbers, or their squares, cannot be added up; empty where they can."""
     if float(sum(map(abs, numbers))) <= 1e60:  # a float, as 1e60 is infinite among numpy's float32
         return ""
     return TOO_FAR if all(map(math.isfinite, numbers)) else NOT_FINITE

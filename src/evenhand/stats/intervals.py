@@ -13,7 +13,7 @@ DRAWS = 10_000
 FEW, MANY = 8, 2_000
 """With 8 to 2,000 clusters a bootstrap is worth its time."""
 AT_ONCE = 2**22
-"""Numbers in memory: a hundred thousand clusters would take gigabytes for all draws together."""
+"""Numbers in memory at once: a hundred thousand clusters would take gigabytes for all draws together."""
 
 
 def quantile(q: float, freedom: float) -> float:
@@ -79,7 +79,7 @@ def agreed_interval(value: float, n: int, *, signed: bool = False) -> tuple[floa
 
 
 def constant(values: Floats) -> bool:
-    """Whether several values are one and the same, but for rounding, so that they have no spread to go by."""
+    """Whether there are several values, all equal up to rounding, so that they have no spread."""
     return len(values) > 1 and float(np.ptp(values)) <= 1e-12 * float(np.abs(values).max())
 
 
@@ -90,7 +90,7 @@ def numbered(clusters: Sequence[str]) -> tuple[int, Indices]:
 
 
 def in_chunks(n: int, wide: int) -> Iterator[range]:
-    """The numbers from 0 to n in ranges, so that a row of `wide` numbers for each fits into memory."""
+    """The numbers from 0 to n in ranges, such that rows of `wide` numbers for a range fit into memory."""
     at_once = max(1, AT_ONCE // wide)
     return (range(start, min(start + at_once, n)) for start in range(0, n, at_once))
 

@@ -15,10 +15,10 @@ from evenhand.stats.intervals import Floats, Indices, agreed_interval, clustered
 from evenhand.stats.significance import interval_test, sign_flip_test
 
 FEW_VALUES = 5
-"""Different values that answers of yes, no and a tie, or their differences, can have: more are measured on a scale."""
+"""The most distinct values that answers of yes, no and a tie, or their differences, have: more are on a scale."""
 
 FEWEST_SAMPLED = 3
-"""Templates, or words, from which on they are a sample: two say nothing about others."""
+"""The fewest templates, or words, that are a sample: two say nothing about others."""
 
 
 class IntervalAndTest(NamedTuple):
@@ -52,7 +52,7 @@ def mean_test(
     set x number of sets), summed by cluster. `crossed` has further ways to cluster the same items (each profession in
     each template with each word), all of them samples: the variance is that over each way, less that over each two at
     once, plus that over three at once, and at least that over any single way (Cameron, Gelbach and Miller 2011, Journal
-    of Business & Economic Statistics 29:238-249; see `_over_cells` for what differs). t has Satterthwaite's (1946)
+    of Business & Economic Statistics 29:238-249; see `_cell_variance` for what differs). t has Satterthwaite's (1946)
     degrees of freedom; with two clusters on a side, one. Clusters that are in the same sets are a stratum, whose size
     was chosen: variances are within strata.
 
@@ -61,7 +61,7 @@ def mean_test(
     it, joined to the rest as root of the sum of squares. NaN where a set has a single one of `clusters`.
     """
     g, index = numbered(clusters)
-    crossed = [way for way in crossed if _another(clusters, way)]
+    crossed = [way for way in crossed if _is_other_clustering(clusters, way)]
     if crossed and g < 2 and sets is None:
         clusters, *crossed = crossed
     if not crossed and sets is None:
@@ -70,14 +70,14 @@ def mean_test(
         )
     _, which = numbered(sets if sets is not None else [""] * len(values))
     value, parts = _contributions(values, which)
-    error = _error(parts, which, clusters, crossed)
+    error = _multiway_variance(parts, which, clusters, crossed)
     none = error.variance <= (1e-12 * np.abs(values).max()) ** 2  # but for rounding
     if math.isnan(error.variance) or (none and sets is None):  # a few that agree do not prove it of all
         return IntervalAndTest(math.nan, math.nan, math.nan)
     half = 0.0 if none else quantile(0.975, error.freedom) * math.sqrt(error.variance)
     low, high = _logit_ends(value, half) if unit and 0 < value < 1 else (value - half, value + half)
     if sets is not None:
-        low, high = _widened(values, which, index, (value, low, high), unit)
+        low, high = _widen(values, which, index, (value, low, high), unit)
     p = interval_test(value - neutral, low - neutral, high - neutral, error.freedom)
     return IntervalAndTest(low, high, p, error.freedom)
 
@@ -98,7 +98,7 @@ def mean_estimate(values: Floats, clusters: Sequence[str], rng: np.random.Genera
 
 
 def fewest(clusters: Sequence[str], crossed: Sequence[Sequence[str]] = (), sets: Sequence[str] | None = None) -> int:
-    """How many clusters there are: in the smallest set, and of the way that has fewest, unless that is a single one."""
+    """The number of clusters in the smallest set, by the way to cluster that has the fewest, if more than one."""
     which = sets if sets is not None else [""] * len(clusters)
     sizes = [
         min(Counter(of for of, _ in set(zip(which, way, strict=True))).values(), default=1)
@@ -107,7 +107,7 @@ def fewest(clusters: Sequence[str], crossed: Sequence[Sequence[str]] = (), sets:
     return min([size for size in sizes if size > 1], default=1)
 
 
-def _another(clusters: Sequence[str], way: Sequence[str]) -> bool:
+def _is_other_clustering(clusters: Sequence[str], way: Sequence[str]) -> bool:
     """Whether the second way to cluster has several clusters, and is not the first by another name."""
     sizes = len(set(clusters)), len(set(way))
     return sizes[1] > 1 and not sizes[0] == sizes[1] == len(set(zip(clusters, way, strict=True)))
@@ -121,7 +121,7 @@ def _contributions(values: Floats, which: Indices) -> tuple[float, Floats]:
 
 
 @dataclass(frozen=True)
-class _Error:
+class _VarianceEstimate:
     """A variance with its degrees of freedom, and how many clusters the smallest set has."""
 
     variance: float
@@ -129,8 +129,10 @@ class _Error:
     fewest: int = 2
 
 
-def _error(parts: Floats, which: Indices, clusters: Sequence[str], crossed: Sequence[Sequence[str]]) -> _Error:
-    ways = [(index, _over_clusters(parts, which, index)) for _, index in map(numbered, (clusters, *crossed))]
+def _multiway_variance(
+    parts: Floats, which: Indices, clusters: Sequence[str], crossed: Sequence[Sequence[str]]
+) -> _VarianceEstimate:
+    ways = [(index, _cluster_variance(parts, which, index)) for _, index in map(numbered, (clusters, *crossed))]
     if math.isnan((first := ways[0][1]).variance):
         return first
     ways = [(index, of) for index, of in ways if not math.isnan(of.variance)]
@@ -138,16 +140,16 @@ def _error(parts: Floats, which: Indices, clusters: Sequence[str], crossed: Sequ
     variance, used = math.fsum(of.variance for of in single), [*single]
     for size in range(2, len(ways) + 1):
         for chosen in combinations([index for index, _ in ways], size):
-            used.append(_over_cells(parts, which, chosen))
+            used.append(_cell_variance(parts, which, chosen))
             variance += used[-1].variance * (1 if size % 2 else -1)
     variance = max(variance, *(of.variance for of in single))
     if not variance:
-        return _Error(0.0, 1.0)
+        return _VarianceEstimate(0.0, 1.0)
     freedom = 1 / math.fsum((of.variance / variance) ** 2 / of.freedom for of in used if of.variance)
-    return _Error(variance, 1.0 if min(of.fewest for of in single) < 3 else max(freedom, 1.0))
+    return _VarianceEstimate(variance, 1.0 if min(of.fewest for of in single) < 3 else max(freedom, 1.0))
 
 
-def _over_clusters(parts: Floats, which: Indices, index: Indices) -> _Error:
+def _cluster_variance(parts: Floats, which: Indices, index: Indices) -> _VarianceEstimate:
     """The variance over one way to cluster the items, by leaving out one cluster at a time, stratum by stratum.
 
     So large clusters count by their leverage. The degrees of freedom are those of as many clusters of one size as have
@@ -157,8 +159,8 @@ def _over_clusters(parts: Floats, which: Indices, index: Indices) -> _Error:
     member, strata = _strata(index, which)
     fewest = int(member.sum(axis=0).min())
     if fewest < 2:
-        return _Error(math.nan, math.nan, fewest)
-    both = _joint(index, which)
+        return _VarianceEstimate(math.nan, math.nan, fewest)
+    both = _joint_labels(index, which)
     size = np.bincount(which)
     sums = np.bincount(index, weights=parts / (1 - np.bincount(both)[both] / size[which]))
     counts = np.bincount(strata)
@@ -166,31 +168,31 @@ def _over_clusters(parts: Floats, which: Indices, index: Indices) -> _Error:
     variances = np.maximum(counts - 1, 1) / counts * np.bincount(strata, weights=centred**2)
     weights = np.bincount(index, weights=1 / (size * len(size))[which]) ** 2
     alike = np.bincount(strata, weights=weights) ** 2 / np.bincount(strata, weights=weights**2)
-    return _total(variances, np.maximum(alike - 1, 1), fewest)
+    return _pool_variances(variances, np.maximum(alike - 1, 1), fewest)
 
 
-def _over_cells(parts: Floats, which: Indices, ways: Sequence[Indices]) -> _Error:
+def _cell_variance(parts: Floats, which: Indices, ways: Sequence[Indices]) -> _VarianceEstimate:
     """The variance over the cells that several ways make, without what each of these ways explains by itself.
 
     Left in, a share 1 / templates of the variance between words would be taken away with that between cells. Where
     half of the cells or more would be used up, as with a word in ten of a hundred templates, it is left in.
     """
-    cells = _joint(*ways)
+    cells = _joint_labels(*ways)
     _, strata = _strata(cells, which)
     counts, of_item, rest = np.bincount(strata), strata[cells], parts.copy()
     used = np.ones(len(counts))
     for way in ways:
         used += [len(np.unique(way[of_item == stratum])) - 1 for stratum in range(len(counts))]
-        both = _joint(which, way)
+        both = _joint_labels(which, way)
         rest -= (np.bincount(both, weights=parts) / np.bincount(both))[both]
     if (2 * used > counts).any():
         used, rest = np.ones(len(counts)), parts
     squares = np.bincount(strata, weights=np.bincount(cells, weights=rest) ** 2)
-    return _total(counts / np.maximum(counts - used, 1) * squares, np.maximum(counts - used, 1))
+    return _pool_variances(counts / np.maximum(counts - used, 1) * squares, np.maximum(counts - used, 1))
 
 
-def _joint(*indices: Indices) -> Indices:
-    """The number of each combination of labels that occurs."""
+def _joint_labels(*indices: Indices) -> Indices:
+    """A code for the combination of labels that each item has."""
     codes = np.ravel_multi_index(indices, [int(index.max()) + 1 for index in indices])
     return np.unique(codes, return_inverse=True)[1]
 
@@ -203,11 +205,11 @@ def _strata(index: Indices, which: Indices) -> tuple[NDArray[np.bool_], Indices]
     return member, strata
 
 
-def _total(variances: Floats, freedoms: Floats, fewest: int = 2) -> _Error:
+def _pool_variances(variances: Floats, freedoms: Floats, fewest: int = 2) -> _VarianceEstimate:
     """Independent variances as one, with Satterthwaite's degrees of freedom."""
     whole = float(variances.sum())
     freedom = 1 / float(((variances / whole) ** 2 / freedoms).sum()) if whole else 1.0
-    return _Error(whole, freedom, fewest)
+    return _VarianceEstimate(whole, freedom, fewest)
 
 
 def _logit_ends(value: float, half: float) -> tuple[float, float]:
@@ -216,10 +218,10 @@ def _logit_ends(value: float, half: float) -> tuple[float, float]:
         return float(1 / (1 + np.exp(reach - middle))), float(1 / (1 + np.exp(-reach - middle)))
 
 
-def _widened(
+def _widen(
     values: Floats, which: Indices, index: Indices, found: tuple[float, float, float], unit: bool
 ) -> tuple[float, float]:
-    """The interval with what sets add that have no spread because all their values are 0, or 1."""
+    """Widen the interval for sets that have no spread because all their values are 0, or 1."""
     value, low, high = found
     below, above = value - low, high - value
     sets = which.max() + 1

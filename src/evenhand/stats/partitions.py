@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from evenhand.stats.intervals import DRAWS, Floats, in_chunks, quantile
 
 EXACT = 200_000
-"""Partitions up to which all are tried."""
+"""The most partitions of which all are tried."""
 SAMPLED = 99_999
-"""Partitions that are drawn of more."""
+"""How many partitions are drawn if there are more."""
 NEARLY_ALL = 1 - 1e-6
-"""Of the largest possible effect size: a draw whose sets do not vary has no larger one."""
+"""Draws are clipped to this share of the largest possible effect size, of which atanh is infinite."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class TwoSets:
     first: Sequence[bool]
     """Whether the unit is in X."""
     names: Sequence[str]
-    """Of the units: several tests may have one of them."""
+    """The names of the units; several tests may share one."""
 
     @cached_property
     def sides(self) -> tuple[Floats, Floats]:
@@ -72,7 +72,7 @@ class TwoSets:
         return chosen
 
     def lowest(self, numbers: NDArray[np.uint16]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Partitions by the lowest of random numbers, a row each, and whether the last one is there only once."""
+        """A partition for each row of random numbers, by the lowest ones, and whether it is free of ties."""
         k = len(self.sides[0])
         last, following = np.sort(numbers, axis=1)[:, k - 1 : k + 1].T
         return numbers <= last[:, np.newaxis], last < following
@@ -144,6 +144,6 @@ def partition_test(
 
 
 def _columns(tests: Sequence[TwoSets]) -> list[list[int]]:
-    """Where the units of each test are among those of all, each of which is there once."""
+    """The columns of the units of each test, in a table that has every unit once."""
     places: dict[str, int] = {}
     return [[places.setdefault(name, len(places)) for name in test.names] for test in tests]

@@ -87,7 +87,7 @@ def sign_flip_test(
     draws = min(draws, max(9_999, MOST_COINS // n))
     exact = 2**n <= draws
     hits = 0
-    for heads in [_all_signs(n) @ sums] if exact else _tossed(draws, sums, rng):
+    for heads in [_all_signs(n) @ sums] if exact else _toss_coins(draws, sums, rng):
         hits += int(np.count_nonzero(np.abs(2 * heads - whole) >= abs(whole) * (1 - 1e-12)))
     return float(hits / 2**n if exact else (1 + hits) / (1 + draws))
 
@@ -96,7 +96,7 @@ def _all_signs(n: int) -> Floats:
     return (np.arange(2**n)[:, np.newaxis] >> np.arange(n) & 1).astype(np.float64)
 
 
-def _tossed(draws: int, sums: Floats, rng: np.random.Generator) -> Iterator[Floats]:
+def _toss_coins(draws: int, sums: Floats, rng: np.random.Generator) -> Iterator[Floats]:
     """Sums over the clusters whose fair coin shows heads, in chunks that fit into memory; eight coins are one byte."""
     wide = -(-len(sums) // 8)
     eight = np.pad(sums, (0, 8 * wide - len(sums))).reshape(wide, 8)[:, ::-1] @ _all_signs(8).T
@@ -156,8 +156,8 @@ def interval_test(value: float, low: float, high: float, freedom: float) -> floa
 def holm(ps: Sequence[float]) -> list[float]:
     """Holm's (1979) adjustment of several p-values: the k-th smallest of n times n - k + 1, none below the one before.
 
-    NaN stays NaN, and does not count. As by statsmodels, to the last bit; that one also collects garbage, which took
-    most of the time of a comparison.
+    NaN stays NaN, and does not count. The same as statsmodels' to the last bit, but without its garbage collection,
+    which took most of the time of a comparison.
     """
     given = np.asarray(ps, dtype=np.float64)
     known = np.argsort(given)[: np.count_nonzero(~np.isnan(given))]

@@ -28,11 +28,11 @@ BEFORE, AFTER = 4, 3
 REACH = 50
 PLAIN = str.maketrans({**dict.fromkeys("’‘`´", "'"), **dict.fromkeys("“”„", '"'), **dict.fromkeys("—–", "-"), "…": "."})
 AGREED, DENIED = 1.0, -0.5
-"""From the first log-odds on a doubtful name is a person's; below the second it is none."""
+"""Log-odds from which a doubtful name is a person's, and below which it is not."""
 
 
 class Place(NamedTuple):
-    """A few words on each side of a word, in plain characters, which the model knows; and what kind of word it is."""
+    """The kind of a word, and a few words on each side of it, in ASCII characters, which the model knows."""
 
     kind: str
     before: str
@@ -40,15 +40,15 @@ class Place(NamedTuple):
 
 
 def place(kind: str, text: str, start: int, stop: int) -> Place:
-    """The place of characters `start` to `stop` of a text."""
+    """The context of characters `start` to `stop` of a text."""
     before, after = text[max(0, start - REACH) : start], text[stop : stop + REACH]
     begin, *_ = [m.start() for m in re.finditer(r"\S+", before)][-BEFORE:] or [len(before)]
     *_, end = [m.end() for m in re.finditer(r"\S+", after)][:AFTER] or [0]
-    return Place(kind, _plain(before[begin:]), _plain(after[:end]))
+    return Place(kind, _to_ascii(before[begin:]), _to_ascii(after[:end]))
 
 
-def _plain(text: str) -> str:
-    """The text in ASCII, with as many characters."""
+def _to_ascii(text: str) -> str:
+    """The text in ASCII, of the same length."""
     text = text.translate(PLAIN)
     if text.isascii():
         return text.replace("\n", " ").replace("\r", " ").replace("\t", " ")

@@ -52,7 +52,7 @@ class Corpus:
 
     @property
     def files(self) -> list[tuple[str, int, int]]:
-        """Its files, each with its size and when it was changed: what tells whether they are still the same."""
+        """The path, size and modification time of each of its files, which show whether they have changed."""
         paths = located(self.source) if self.source != "balanced" else []
         return [(str(path), (found := path.stat()).st_size, found.st_mtime_ns) for path in paths]
 
@@ -115,8 +115,8 @@ def count_all(
     """The counts of each corpus, by its name; `engine="ray"` counts on a cluster, with the same numbers.
 
     Intervals resample documents. Texts that seem not to be English are refused, unless `lang="en"` says that they are.
-    With a folder `out`, what is counted is kept there until all is, and the same call goes on after a stop. An error
-    where no corpus has a gendered word or a first name.
+    With a folder `out`, counts are kept there until all are done, and the same call resumes after a stop. An error
+    if no corpus has a gendered word or a first name.
     """
     check_engine(engine, address, workers)
     skipped = {name: {} if vocabulary.pairs else corpus.not_english(lang, name) for name, corpus in corpora.items()}
@@ -124,7 +124,7 @@ def count_all(
         found = {}
         for name, corpus in corpora.items():
             kept = replace(corpus, without=tuple(skipped[name]))
-            counts = _count(name, kept, vocabulary, out, engine, workers)
+            counts = _count_corpus(name, kept, vocabulary, out, engine, workers)
             one = counted(counts, vocabulary.gender, seed=seed)
             found[name] = replace(one, unit=corpus.unit, skipped=skipped[name])
     if not any(r.female + r.male for one in found.values() for r in (one.words, one.names)):
@@ -133,10 +133,10 @@ def count_all(
     return found
 
 
-def _count(
+def _count_corpus(
     name: str, corpus: Corpus, vocabulary: Vocabulary, out: Path | None, engine: str, workers: int | None
 ) -> Tally:
-    """The counts of a corpus, some documents at a time; what is counted is kept in a file in `out` until all is."""
+    """The counts of a corpus, some documents at a time; a file in `out` keeps them until all documents are counted."""
     counts, kept = Tally(), out / f".counting-{slug(name)}.jsonl" if out else None
     if kept:
         about = json.dumps([__version__, repr((corpus, corpus.files, vocabulary))])
@@ -159,7 +159,7 @@ def _count(
         shown.update(start)
         for chunk in chunks:
             if kept:
-                _keep(kept, json.dumps(vars(chunk)))
+                _append_line(kept, json.dumps(vars(chunk)))
             counts.add(chunk)
             shown.update(len(chunk.totals))
     if kept:
@@ -167,7 +167,7 @@ def _count(
     return counts
 
 
-def _keep(path: Path, line: str) -> None:
+def _append_line(path: Path, line: str) -> None:
     try:
         with path.open("a", encoding="utf-8") as file:
             file.write(f"{line}\n")

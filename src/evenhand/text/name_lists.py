@@ -13,7 +13,7 @@ from evenhand.errors import BadInput
 
 @cache
 def contexts() -> dict[str, frozenset[str]]:
-    """The words of each list, by its name; `ordinary` ones in capitals, too, and all that may stand `before` a name."""
+    """Word lists by name; `ordinary` has its words in capitals, too, and `before` has all titles and roles."""
     lists = read_toml("name-contexts-en.toml", "evenhand.text")
     found = {name: frozenset(words.split()) for name, words in lists.items()}
     found["ordinary"] |= {word.upper() for word in found["ordinary"]}
@@ -46,7 +46,7 @@ def census() -> Mapping[str, Name]:
 
 @cache
 def bundled() -> Mapping[str, Name]:
-    """Those of the census and of the world (data/names-world.tsv), whose partners are of the same region."""
+    """Names of the census and of the world (data/names-world.tsv); the latter have partners of the same region."""
     return {**census(), **_read("names-world.tsv")}
 
 

@@ -1,4 +1,4 @@
-"""What stands before and after a capitalised word that is a person's name, or is none."""
+"""Patterns for what stands before and after a capitalised word that is, or is not, a person's name."""
 
 import re
 from collections import Counter
@@ -68,9 +68,9 @@ HYPHENED = re.compile(r"(?<!-)-$|\b[OD]['’]$|\w\*$|%\w\w$")
 
 
 def mostly_small(words: Counter[str], word: str, more: int = 0) -> bool:
-    """Whether a document that has "Basil Harvesting" is about basil: it writes that at least as often, by `more`.
+    """Whether a document has a word in lower case (basil) at least as often as capitalised (Basil), plus `more`.
 
-    Will is too often a verb to tell.
+    Will is excluded: as a verb it is in lower case in any text.
     """
     return word != "Will" and words[word.lower()] >= words[word] + more
 
@@ -101,5 +101,5 @@ def full_name(match: re.Match[str]) -> list[tuple[str, int]]:
 
 
 def does_its_word(text: str, name: str, start: int) -> bool:
-    """Whether a name that is a word does what that word says, as no other word does: Rose rose, Mark marked."""
+    """Whether a name is followed by the same word as a verb, so that it is a person: Rose rose, Mark marked."""
     return re.match(rf"\s+{name.lower()}(?:e?d|s)?\b", text[start + len(name) : start + len(name) + 40]) is not None

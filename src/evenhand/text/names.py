@@ -24,8 +24,8 @@ class Naming:
     A word is a first name if a surname follows it here or elsewhere in the document. A single word is one if it is not
     as often something else (a month, a place, a surname) and not a surname in this document, if it does what people do
     ("Ruby said"), or if it is next to a first name ("Hanna and Emily"). Names before University, Street, Award and the
-    like belong to these. Hyphenated names stay. `always` takes every word of the list for a first name that is
-    not written small, as in texts of another language.
+    like belong to these. Hyphenated names stay. `always` takes every word of the list that is
+    not in lower case for a first name, as in texts of another language.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Naming:
             word = match[0]
             if " " in word:
                 run = self._run(text, match)
-                runs += [run] if run and not _not_a_person(text, run) else []
+                runs += [run] if run and not _is_not_a_person(text, run) else []
                 if not any(word.lower() in table for word, _ in run[:-1]):
                     unlisted += patterns.full_name(match)
             elif word.lower() in table:
@@ -130,7 +130,7 @@ class Naming:
 
 @dataclass(frozen=True)
 class Draft:
-    """The capitalised words of a document that may be first names; `first` and `last` are clearly those of people."""
+    """Capitalised words of a document that may be first names; `first` and `last` clearly are first and last names."""
 
     naming: Naming
     text: str
@@ -163,7 +163,7 @@ class Draft:
         return Counter(patterns.LETTERS.findall(self.text))
 
     def edits(self, odds: Mapping[Place, float]) -> Iterator[Edit]:
-        """The edits, then the names that stay. A doubtful name is one throughout, by the odds of its first place."""
+        """The edits, then the names that stay. The odds at its first place decide about a doubtful word throughout."""
         told = {word: odds[here] for word, here in self.doubtful.items()} if odds else {}
         people = {word for word, found in told.items() if found >= AGREED}  # no answer, no opinion
         others = {word for word, found in told.items() if found < DENIED}
@@ -238,7 +238,7 @@ def _end(run: Run) -> int:
     return start + len(word)
 
 
-def _not_a_person(text: str, run: Run) -> bool:
+def _is_not_a_person(text: str, run: Run) -> bool:
     if run[0][0] in CONTEXT["place_before"]:
         return True
     if CONTEXT["after"].isdisjoint(word for word, _ in run[1:]):

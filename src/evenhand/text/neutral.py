@@ -1,4 +1,4 @@
-"""Neutral words for those of one gender: they for he and she, with the verb that they has; firefighter for fireman."""
+"""Neutral words for those of one gender: they for he and she, with a plural verb; firefighter for fireman."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -65,10 +65,10 @@ def verbs(text: str, edits: Sequence[Edit]) -> Iterator[Edit]:
         found = VERB.match(text, stop)
         if found and _plural(found[1]) != found[1]:
             yield Edit(found.start(1), found[1], _plural(found[1]), "verb")
-            yield from _later(text, found.end())
+            yield from _later_verb_edits(text, found.end())
 
 
-def _later(text: str, at: int) -> Iterator[Edit]:
+def _later_verb_edits(text: str, at: int) -> Iterator[Edit]:
     """Verbs that share the subject: they open the door and walk in."""
     while (found := AND.match(text, at)) and LATER.fullmatch(found[1]):
         if SUBJECT.search(text, at, found.start(1)):
@@ -78,7 +78,7 @@ def _later(text: str, at: int) -> Iterator[Edit]:
 
 
 def _plural(verb: str) -> str:
-    """A verb of the third person as it is with they; others are as they were.
+    """The plural of a verb in the third person singular; other words are unchanged.
 
     >>> [_plural(verb) for verb in ("walks", "tries", "watches", "is", "said", "goes", "does", "misses", "lies")]
     ['walk', 'try', 'watch', 'are', 'said', 'go', 'do', 'miss', 'lie']

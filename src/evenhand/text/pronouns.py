@@ -75,7 +75,7 @@ def features(text: str, start: int, stop: int, kinds: Mapping[str, str]) -> list
     next1, next2, next3 = (*after, "</s>", "</s>", "</s>")[:3]
     last3, last2, last1 = ("<s>", "<s>", "<s>", *before)[-3:]
     low, left = next1.lower(), last1.lower()
-    kind1, kind2, kind3, past1, past2, past3 = (_kind(w, kinds) for w in (next1, next2, next3, last1, last2, last3))
+    kind1, kind2, kind3, past1, past2, past3 = (_word_tag(w, kinds) for w in (next1, next2, next3, last1, last2, last3))
     found = [
         "",
         f"+1 {low}",
@@ -100,7 +100,7 @@ def features(text: str, start: int, stop: int, kinds: Mapping[str, str]) -> list
     return [*found, "capital", f"capital -1... {left[-2:]}"] if next1[0].isupper() else found
 
 
-def _kind(word: str, kinds: Mapping[str, str]) -> str:
+def _word_tag(word: str, kinds: Mapping[str, str]) -> str:
     """The class of a word; for a rare word, its shape."""
     low = word.lower()
     if low in SUBJECTS:
@@ -113,7 +113,7 @@ def _kind(word: str, kinds: Mapping[str, str]) -> str:
 
 
 @cache
-def _learned() -> tuple[dict[str, str], dict[str, float]]:
+def _read_model() -> tuple[dict[str, str], dict[str, float]]:
     kinds, weights = dict[str, str](), dict[str, float]()
     for line in read_text("pronouns-en.tsv", "evenhand.text").splitlines():
         name, value = line.split("\t")
@@ -142,7 +142,7 @@ def score(text: str, start: int, stop: int) -> float:
             return 10.0
     elif QUALIFIED.match(text, stop) or _is_owned(text, start, stop):
         return 10.0
-    kinds, weights = _learned()
+    kinds, weights = _read_model()
     return sum(map(weights.get, features(text, start, stop, kinds), repeat(0.0)))
 
 

@@ -114,7 +114,7 @@ class Counted:
     sentences: its female and male sentences; `ratio`, ln(male / female) minus the same of the gendered words of the
     whole corpus, with its interval; `lean`, the verdict by the one rule, over all professions. `rare` has the sentences
     of the professions with too few. `contexts` has the words that are shown to occur more often with women, or with
-    men, than these are mentioned (see `_contexts`), of the `tested` ones.
+    men, than these are mentioned (see `_context_table`), of the `tested` ones.
     """
 
     documents: int
@@ -169,11 +169,11 @@ def counted(counts: Tally, gender: Callable[[str], str | None], *, seed: int = 0
     table = np.array(counts.totals, dtype=np.float64)  # (documents, 4)
     rng = np.random.default_rng(seed)
     words = _ratio(table[:, :2], rng, "gendered words")
-    (beside, rare), (contexts, tested) = _by_profession(counts.found, words, rng), _contexts(counts)
+    (beside, rare), (contexts, tested) = _profession_tables(counts.found, words, rng), _context_table(counts)
     names = _ratio(table[:, 2:], rng, "first names")
     common = {
-        "words": _common((word, gender(word) or "", n) for word, n in counts.words.items()),
-        "names": _common((name, who, n) for key, n in counts.names.items() for who, name in [key.split(" ", 1)]),
+        "words": _most_common((word, gender(word) or "", n) for word, n in counts.words.items()),
+        "names": _most_common((name, who, n) for key, n in counts.names.items() for who, name in [key.split(" ", 1)]),
     }
     sides = {side: counts.sentences[side] for side in (*SIDES, "both", "neither")}
     total = counts.sentences.total()
@@ -183,10 +183,10 @@ def counted(counts: Tally, gender: Callable[[str], str | None], *, seed: int = 0
 def _ratio(table: Floats, rng: np.random.Generator, what: str) -> Ratio:
     """ln(male / female), smoothed, with its interval over the rows, and the test that both are equally frequent."""
     female, male = (int(total) for total in table.sum(axis=0))
-    return Ratio(female, male, adjust([_log(table, 0.0, rng, what)])[0])
+    return Ratio(female, male, adjust([_estimate_log_ratio(table, 0.0, rng, what)])[0])
 
 
-def _log(table: Floats, less: float, rng: np.random.Generator, what: str) -> Estimate:
+def _estimate_log_ratio(table: Floats, less: float, rng: np.random.Generator, what: str) -> Estimate:
     """ln(male / female) of documents minus `less`: a bootstrap's interval, and the p that goes with it.
 
     `clustered_interval` would give the same interval in a time that is quadratic in the documents. With very many
@@ -200,7 +200,7 @@ def _log(table: Floats, less: float, rng: np.random.Generator, what: str) -> Est
     if n == 1:
         return Estimate(value, clusters=1, note=f"all {what} are in one document, so there is no interval")
     if 0 in some.sum(axis=0):
-        low, high = _agreed(some, n)
+        low, high = _one_gender_interval(some, n)
     elif n > VERY_MANY:
         reach = quantile(0.975, n - 1) * math.sqrt(n - 1) * float(_log_ratio(some.sum(axis=0) - some).std())
         low, high = value + less - reach, value + less + reach
@@ -211,8 +211,8 @@ def _log(table: Floats, less: float, rng: np.random.Generator, what: str) -> Est
     return Estimate(value, low, high, n=n, clusters=n, p=interval_test(value, low, high, n - 1))
 
 
-def _agreed(table: Floats, n: int) -> tuple[float, float]:
-    """The interval where all documents speak of one gender, which a bootstrap cannot tell: Wilson's of the documents.
+def _one_gender_interval(table: Floats, n: int) -> tuple[float, float]:
+    """The interval if all documents have one gender alone, so that no resample has the other: Wilson's, over documents.
 
     It ends at the value on the other side, which smoothing keeps finite.
     """
@@ -230,7 +230,7 @@ def _log_ratio(counts: Floats) -> Floats:
     return np.log((counts[..., 1] + SMOOTHED) / (counts[..., 0] + SMOOTHED))
 
 
-def _by_profession(
+def _profession_tables(
     found: Mapping[str, list[tuple[int, int, int]]], words: Ratio, rng: np.random.Generator
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The professions that are in enough sentences, and those that are not."""
@@ -242,13 +242,13 @@ def _by_profession(
         (rows if enough else few).append({"profession": word, **sums})
         if enough:
             table = pd.DataFrame(places).groupby(0, sort=False).sum().to_numpy(dtype=np.float64)
-            logs.append(_log(table, words.log.value, rng, "sentences"))
+            logs.append(_estimate_log_ratio(table, words.log.value, rng, "sentences"))
     for row, log in zip(rows, adjust(logs), strict=True):
         row |= {"ratio": log.value, "low": log.low, "high": log.high, "p_holm": log.p_holm, "lean": _side(log)}
     return pd.DataFrame(rows, columns=columns), pd.DataFrame(few, columns=columns[:3])
 
 
-def _contexts(counts: Tally) -> tuple[pd.DataFrame, int]:
+def _context_table(counts: Tally) -> tuple[pd.DataFrame, int]:
     """The words that occur more often with women, or with men, than chance explains; and how many were tested.
 
     Of n sentences with a word, n p are expected to be about women, p being the share of women among all sentences about
@@ -272,7 +272,7 @@ def _contexts(counts: Tally) -> tuple[pd.DataFrame, int]:
     return pd.concat(sides, ignore_index=True), len(frame)
 
 
-def _common(found: Iterable[tuple[str, str, int]]) -> pd.DataFrame:
+def _most_common(found: Iterable[tuple[str, str, int]]) -> pd.DataFrame:
     frame = pd.DataFrame(found, columns=["word", "gender", "count"])
     frame = frame.sort_values(["count", "word"], ascending=[False, True], ignore_index=True)
     return frame.groupby("gender", sort=True).head(LISTED).sort_values("gender", kind="stable", ignore_index=True)

@@ -51,7 +51,7 @@ Rewrite = Callable[[str], str]
 OWN = "own"
 """The rule of a word of the user's own list."""
 SLANG = frozenset({"bloke", "blokes", "gents"})
-"""Words that become others, but that no other word becomes."""
+"""Words that are swapped, but that no other word is swapped to."""
 PRONOUNS: dict[To, dict[str, tuple[str, str]]] = {
     "other": {"her": ("him", "his"), "his": ("hers", "her")},
     "neutral": {"her": ("them", "their"), "his": ("theirs", "their")},
@@ -95,8 +95,8 @@ class Swapper:
         to: To = "other",
     ) -> None:
         self.names, self.grammar, self.to = names, grammar, to
-        self.words = Spelt(_both_ways(pairs, only) if pairs is not None else _bundled(only, to))
-        self.several = _several() if to == "other" and pairs is None else {}
+        self.words = Spelt(_user_partners(pairs, only) if pairs is not None else _bundled_partners(only, to))
+        self.several = _shared_partners() if to == "other" and pairs is None else {}
         self.one_way = only is not None
 
     def __call__(self, text: str) -> str:
@@ -129,7 +129,7 @@ class Swapper:
         return [self._finished(text, self._alike(text, draft)) for text, draft in zip(texts, drafts, strict=True)]
 
     def _alike(self, text: str, draft: list[Edit]) -> list[Edit]:
-        """The edits, with the partners that the document has itself: dad is mum where it has mum, but no mom."""
+        """The edits, with partners that the document itself uses: dad becomes mum where it has mum, but no mom."""
         seen = {edit.old.lower().replace("’", "'"): edit.old.lower() for edit in draft}
         if self.several.keys().isdisjoint(seen):
             return draft
@@ -184,7 +184,7 @@ class Swapper:
             if partner:
                 yield Edit(start, old, cased(partner, old), rule), None
                 if rule == "role" and self.to == "other" and table[partner] is None:
-                    yield from ((edit, None) for edit in _other_of_couple(text, start, stop, partner))
+                    yield from ((edit, None) for edit in _couple_edits(text, start, stop, partner))
 
     def _pronoun(self, start: int, old: str, found: float, odds: float = math.nan) -> Edit:
         """The edit of her or his, by its score, and by the odds that a model gives."""
@@ -212,7 +212,7 @@ class Swapper:
         return sorted({edit.start: edit for edit in (*draft, *more)}.values(), key=lambda edit: edit.start)
 
 
-def _other_of_couple(text: str, start: int, stop: int, one_way: str) -> Iterator[Edit]:
+def _couple_edits(text: str, start: int, stop: int, one_way: str) -> Iterator[Edit]:
     """The edits of a word that changes only next to its partner: the host and the hostess, Count and Countess."""
     begin = max((m.end() for m in STOP.finditer(text, max(0, start - REACH), start)), default=max(0, start - REACH))
     end = found.start() if (found := STOP.search(text, stop, stop + REACH)) else stop + REACH
@@ -237,7 +237,7 @@ def _with_apostrophe(text: str, edit: Edit) -> Edit:
 
 
 @cache
-def _bundled(only: Gender | None = None, to: To = "other") -> dict[str, tuple[str, str]]:
+def _bundled_partners(only: Gender | None = None, to: To = "other") -> dict[str, tuple[str, str]]:
     if to == "neutral":
         return {word: found for word, found in neutral.words().items() if only in (None, gender(word))}
     table: dict[str, tuple[str, str]] = {}
@@ -253,9 +253,9 @@ def _bundled(only: Gender | None = None, to: To = "other") -> dict[str, tuple[st
 
 
 @cache
-def _several() -> dict[str, tuple[str, list[str]]]:
-    """The words that are the partner of several: the usual one of these, and the others but for slang."""
-    table, found = _bundled(), dict[str, tuple[str, list[str]]]()
+def _shared_partners() -> dict[str, tuple[str, list[str]]]:
+    """Words that are the partner of several words -> their usual partner, and the other ones, except slang."""
+    table, found = _bundled_partners(), dict[str, tuple[str, list[str]]]()
     for word, (partner, _) in table.items():
         usual = "madam" if partner == "sir" else table.get(partner, ("", ""))[0]
         if usual not in ("", word) and word not in SLANG:
@@ -263,7 +263,7 @@ def _several() -> dict[str, tuple[str, list[str]]]:
     return found
 
 
-def _both_ways(pairs: Mapping[str, str] | Pairs, only: Gender | None) -> dict[str, tuple[str, str]]:
+def _user_partners(pairs: Mapping[str, str] | Pairs, only: Gender | None) -> dict[str, tuple[str, str]]:
     table: dict[str, tuple[str, str]] = {}
     for male, female in pairs.items() if isinstance(pairs, Mapping) else pairs:
         if not male.strip() or not female.strip() or male == female:

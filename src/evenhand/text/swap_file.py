@@ -67,7 +67,7 @@ def swap(
         )
     check_share(share)
     source = Path(file).expanduser()
-    named = source if source.name.strip(".") else source.resolve()  # . and .. are next to what they stand for
+    named = source if source.name.strip(".") else source.resolve()  # for . and .., next to the folder they stand for
     target = Path(out).expanduser() if out else named.parent / f"{named.stem}.swapped{named.suffix}"
     columns = (column,) if isinstance(column, str) else tuple(column)
     if not columns or len(set(columns)) < len(columns):
@@ -78,7 +78,7 @@ def swap(
     lang = "en" if word_pairs else lang  # nothing is known of other languages
     if source.is_dir():
         return _swap_folder(source, target, job, lang)
-    _check(source, target, job)
+    _check_paths(source, target, job)
     prepare(target.parent)
     return swap_one(source, target, job, lang)
 
@@ -126,7 +126,7 @@ def settings(
     return {"names": bool(names), "own": own, "grammar": grammar, "only": ONLY[only], "to": to, "pairs": pairs}
 
 
-def _check(source: Path, target: Path, job: Job) -> None:
+def _check_paths(source: Path, target: Path, job: Job) -> None:
     suffix, text = source.suffix, source.suffix == TEXT
     for wrong, why in (
         (not source.is_file(), f"There is no file '{source}'."),
@@ -143,18 +143,18 @@ def _check(source: Path, target: Path, job: Job) -> None:
         check_text(source)
 
 
-def _for(path: Path, job: Job) -> Job:
+def _job_for(path: Path, job: Job) -> Job:
     """The settings for a file of a folder: columns are those of its tables, lines those of its texts."""
     return replace(job, columns=("text",)) if path.suffix == TEXT else replace(job, lines=False)
 
 
 def _swap_folder(folder: Path, out: Path, job: Job, lang: str | None) -> Swapped:
-    """Swap each file of a folder; a file that keeps what is done tells the same command where to go on.
+    """Swap each file of a folder; a file that lists what is done lets the same command resume.
 
-    Documents are numbered through, so that a share is chosen of all of them.
+    Documents are numbered across files, so that `share` applies to all of them together.
     """
     files = texts_in(folder, decoded=True)
-    skipped = {} if lang else not_english_files(folder, files, lambda path: joined_texts(path, _for(path, job)))
+    skipped = {} if lang else not_english_files(folder, files, lambda path: joined_texts(path, _job_for(path, job)))
     files = [path for path in files if str(path.relative_to(folder)) not in skipped]
     inside = out.resolve()
     if inside == folder.resolve() or folder.resolve() in inside.parents or inside in folder.resolve().parents:
@@ -163,7 +163,7 @@ def _swap_folder(folder: Path, out: Path, job: Job, lang: str | None) -> Swapped
     if out.exists() and (not out.is_dir() or any(out.iterdir())) and not part.exists():
         check_new(out, job.force)
     for path in files:
-        _check(path, out / path.relative_to(folder), _for(path, job))
+        _check_paths(path, out / path.relative_to(folder), _job_for(path, job))
     prepare(out.parent)
     rules, names, documents, rewritten = Counter[str](), Counter[str](), 0, 0
     with alone(part):
@@ -174,7 +174,7 @@ def _swap_folder(folder: Path, out: Path, job: Job, lang: str | None) -> Swapped
             target = out / path.relative_to(folder)
             if (done := kept.get(str(target))) is None:
                 prepare(target.parent)
-                own = replace(_for(path, job), first=documents, force=True, unchanged=True)
+                own = replace(_job_for(path, job), first=documents, force=True, unchanged=True)
                 found = swap_one(path, target, own, "en")
                 done = asdict(found) | {"out": str(target), "trail": None}
                 with part.open("a", encoding="utf-8") as notes:

@@ -79,7 +79,7 @@ def swap_one(source: Path, target: Path, job: Job, lang: str | None) -> Swapped:
             part.unlink(missing_ok=True)  # there is nothing to resume
             raise
     part.unlink(missing_ok=True)  # last, since it tells the same command that the file there is its own
-    _remove_others(target)
+    _remove_stale_parts(target)
     return done
 
 
@@ -96,7 +96,7 @@ def part_of(target: Path, source: Path, job: Job, *more: object) -> Path:
 
 
 def _check_paragraphs(source: Path, job: Job) -> None:
-    """Raise an error if documents are to be chosen, or written twice, and a text of many lines is a single one."""
+    """Raise an error, for `share` and `augment`, if a text of many lines is a single paragraph."""
     if is_paragraphs(source, job):
         first, *others = [text for (text,) in islice(read_texts(source, job), 2)] or [""]
         lines = first.strip("\r\n").splitlines()
@@ -107,7 +107,7 @@ def _check_paragraphs(source: Path, job: Job) -> None:
             )
 
 
-def _remove_others(target: Path) -> None:
+def _remove_stale_parts(target: Path) -> None:
     """Delete the edits of stopped swaps to the same file, with other settings or texts, unless one is running."""
     hidden = target.parent.glob(f".{escape(target.name)}.????????.*")
     for other in {path.with_suffix(".part") for path in hidden if path.suffix in (".part", ".lock")}:

@@ -39,7 +39,7 @@ def find_edits(source: Path, job: Job, done: int) -> Generator[list[Edits]]:
     documents = enumerate(read_texts(source, job))
     chunks = sections(documents, lambda document: sum(map(len, document[1])), math.inf if whole else DOCUMENTS)
     todo: Iterator[Chunk] = (chunk for chunk in chunks if chunk[-1][0] >= done)
-    work = partial(_rewritten, job=job, done=done, whole=whole)
+    work = partial(_chunk_edits, job=job, done=done, whole=whole)
     if job.engine == "ray":
         with connected(job.address, job.workers):
             from evenhand.distributed.worker import stream_chunks
@@ -82,11 +82,11 @@ def _begin() -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
-def _rewritten(chunk: Chunk, *, job: Job, done: int, whole: bool) -> list[Edits]:
+def _chunk_edits(chunk: Chunk, *, job: Job, done: int, whole: bool) -> list[Edits]:
     """The edits of each document after those that are `done`, none for those that are not chosen. Runs in a worker."""
     swap = swapper(**job.how)
     if whole:
-        found = _in_paragraphs(swap, [text for _, (text,) in chunk])
+        found = _paragraph_edits(swap, [text for _, (text,) in chunk])
     else:
         edits = iter(swap.found([unwrapped(text) for _, texts in chunk for text in texts]))
         found = [[next(edits) for _ in texts] for _, texts in chunk]
@@ -97,7 +97,7 @@ def _rewritten(chunk: Chunk, *, job: Job, done: int, whole: bool) -> list[Edits]
     ]
 
 
-def _in_paragraphs(swap: Swapper, texts: Sequence[str]) -> list[Edits]:
+def _paragraph_edits(swap: Swapper, texts: Sequence[str]) -> list[Edits]:
     """The edits of each paragraph of a section, which is one document."""
     found: list[Edits] = [[[]] for _ in texts]
     ends = list(accumulate(map(len, texts)))

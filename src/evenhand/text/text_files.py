@@ -99,20 +99,20 @@ def write_texts(file: IO[bytes], source: Path, job: Job, edits: Iterator[Edits])
         for texts, document in zip(read_texts(source, job), edits, strict=True):
             *originals, (new,) = _versions(texts, document, job)
             for (text,) in originals:
-                file.write(_ended(text, job.lines).encode())
+                file.write(_add_separator(text, job.lines).encode())
             file.write(new.encode())
     else:
         _write_records(file, source, job, edits)
 
 
 def _versions(texts: Texts, edits: Edits, job: Job) -> list[Texts]:
-    """The texts of each document to write: those that are rewritten last."""
+    """The texts to write for a document: with `augment` the original ones first, then the rewritten ones."""
     new = tuple(map(applied, texts, edits))
     return [texts, new] if job.augment and are_changed(edits) else [new]
 
 
-def _ended(text: str, lines: bool) -> str:
-    """A line, or a paragraph, with what parts it from the next."""
+def _add_separator(text: str, lines: bool) -> str:
+    """A line with its line end, or a paragraph with an empty line after it."""
     end = "\r\n" if "\r\n" in text else "\n"
     if not text.endswith(("\n", "\r")):
         text += end
@@ -121,7 +121,7 @@ def _ended(text: str, lines: bool) -> str:
 
 
 def _write_records(file: IO[bytes], source: Path, job: Job, edits: Iterator[Edits]) -> None:
-    """A row is the lines from its number on to that of the next; what is before the first, and empty lines, stay."""
+    """Write the rows: each spans the lines up to the next row. Lines before the first row, and empty ones, stay."""
     rewrite, ended = _REWRITES[source.suffix], True
     with source.open(encoding="utf-8", newline="\n" if source.suffix == ".tsv" else "") as original:
         for (number, row), (after, _) in pairwise(chain([(1, {})], _numbered_rows(source, job), [(sys.maxsize, {})])):
@@ -183,7 +183,7 @@ _REWRITES: dict[str, Callable[[str, dict[str, Any], dict[str, Any]], str]] = {
     ".tsv": _tsv_row,
     ".jsonl": _jsonl_row,
 }
-"""What writes other values in the style of a row, without the line end."""
+"""Functions that write changed values in the style of the original row, without the line end."""
 
 
 def _write_parquet(file: IO[bytes], source: Path, job: Job, edits: Iterator[Edits]) -> None:

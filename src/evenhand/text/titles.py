@@ -38,8 +38,8 @@ def forms(text: str) -> tuple[Mapping[str, str], bool]:
     """The partners of Mr, Mrs, Miss, Ms and Master in a document, and whether it writes "Mr." with a dot.
 
     They depend on those that it has, so that swapping twice is no change.
-    Where it has Mr and Mrs, but no Ms, these are each other's, and Miss is Master; where it has Mr and Miss alone,
-    those are. Otherwise Mr is Ms, and each of the others Mr.
+    Where it has Mr and Mrs, but no Ms, these are partners, and so are Miss and Master; where it has Mr and Miss alone,
+    those two are. Otherwise Mr becomes Ms, and each of the others Mr.
     """
     titles = [(title.lower(), dot) for title, dot in FORMS.findall(text)]
     found, dots = {title for title, _ in titles}, [dot for title, dot in titles if title in SHORT]

@@ -84,10 +84,10 @@ def read_vocabulary(
     if lang and not pairs and lang != "en":
         raise BadInput(f"`lang='{lang}'` needs a list of gendered words of that language: `word_pairs`.")
     known = Vocabulary(None, pairs, tuple(own(names).items()) if names else None, lang or "en")
-    return replace(known, beside=_own_words(words, known)) if words else known
+    return replace(known, beside=_read_words(words, known)) if words else known
 
 
-def _own_words(file: Path, known: Vocabulary) -> tuple[str, ...]:
+def _read_words(file: Path, known: Vocabulary) -> tuple[str, ...]:
     """A user's words to count next to women and men: one on each line."""
     lines = read_given(file, str.splitlines, "The list of words", "Give a UTF-8 text file.")
     found = [word for line in lines if (word := " ".join(line.split()).lower())]

@@ -189,10 +189,10 @@ def learn(
             # Gradients are averaged over processes, so each share of the sum is multiplied by their number.
             part = loss(network, share) * accelerator.num_processes / predicted
             value = accelerator.reduce(part.detach(), "mean")
-            _check("loss", value, losses, saved)
+            _check_finite("loss", value, losses, saved)
             accelerator.backward(part)
             norm = accelerator.clip_grad_norm_(network.parameters(), recipe.clip)
-            _check("gradient", norm, losses, saved)
+            _check_finite("gradient", norm, losses, saved)
             optimizer.step()
             schedule.step()
             optimizer.zero_grad()
@@ -231,7 +231,7 @@ def _seed(*numbers: int) -> None:
     torch.manual_seed(int(np.random.SeedSequence(numbers).generate_state(1)[0]))
 
 
-def _check(what: str, value: Tensor, losses: Sequence[float], saved: Saved) -> None:
+def _check_finite(what: str, value: Tensor, losses: Sequence[float], saved: Saved) -> None:
     if not torch.isfinite(value):
         raise ModelError(
             f"The {what} is {value.item()} at step {len(losses)}. Lower the learning rate. "

@@ -36,7 +36,7 @@ NLI_RECIPE = Recipe(learning_rate=2e-5, epochs=5, batch=32, longest=128)
 SIZE = 64
 """Dev examples in a batch."""
 RECORD = "training.json"
-"""What a finished training was made of, and its accuracy."""
+"""The file with the hash of what a finished training was made of, and its accuracy."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def finetune_nli(
     them where its configuration does not). Checkpoints are as in `mlm.finetune`. A finished training is not repeated.
     """
     accelerator = together()
-    start = _Start(base, recipe, labels, str(accelerator.device))
+    start = _StartingModel(base, recipe, labels, str(accelerator.device))
     train, held_out = start.encoded(examples), start.encoded(dev)
     if not train.ids:
         raise BadInput("There is nothing to train on: no examples.")
@@ -95,7 +95,7 @@ def finetune_nli(
     if train.cut:
         log.warning(f"{train.cut:,} of {len(train.ids):,} pairs have over {start.longest} tokens, and are cut.")
     made_of = hashlib.sha256(repr((start.fingerprint, train, held_out, recipe)).encode()).hexdigest()
-    if known := _trained_before(out, made_of):
+    if known := _finished_training(out, made_of):
         return known
     losses = learn(
         start.network, train.lengths, train.tensors, _loss, recipe, accelerator, out=out, made_of=made_of, every=every
@@ -138,7 +138,7 @@ class _Encoded:
         return {**batch, "labels": torch.tensor([self.labels[number] for number in numbers])}
 
 
-class _Start:
+class _StartingModel:
     def __init__(self, base: str, recipe: Recipe, labels: str | Sequence[str], device: str) -> None:
         found = find(base)
         if found.engine:
@@ -194,8 +194,8 @@ def _accuracy(network: Any, examples: _Encoded, accelerator: Accelerator) -> Acc
     return Accuracy(int(accelerator.reduce(right, "sum")), len(order), max(Counter(examples.labels).values()))
 
 
-def _trained_before(out: Path, made_of: str) -> Trained | None:
-    """What the same training left here before; the model of another one is never overwritten."""
+def _finished_training(out: Path, made_of: str) -> Trained | None:
+    """The result of the same training, if it has finished; an error if the model of another training is here."""
     if loop.is_finished(out):
         with suppress(OSError, ValueError, KeyError, TypeError):
             record = read_parsed(out / RECORD, json.loads)

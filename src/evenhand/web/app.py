@@ -51,7 +51,7 @@ Result = TypeVar("Result")
 def marked(text: str, *, names: bool) -> SimpleNamespace:
     """The text with every gendered word swapped, first names too with `names`.
 
-    `parts` are unchanged, each with the edit that follows it; `rules` has the number of edits by each.
+    `parts` are the unchanged texts, each with the edit that follows it; `rules` counts the edits by rule.
     """
     if not text.strip():
         raise BadInput("There is no text. Paste some, then swap it.")
@@ -69,7 +69,7 @@ def marked(text: str, *, names: bool) -> SimpleNamespace:
 def application(
     folder: Path, *, models: Sequence[str] = (), hosts: Hosts | None = None, token: str | None = None
 ) -> ASGIApp:
-    """The server of the runs in a folder. `models` can be probed, in addition to the named ones."""
+    """The server of the runs in a folder. `models` can be probed, in addition to those known by name."""
     site = Site(Runs(folder), Probe(models))
     routes = [
         Route("/", site.home),
@@ -82,7 +82,11 @@ def application(
     static = shipped()  # browsers ask for an icon on their own
     for path, name in [("/favicon.ico", "icon.svg"), *((f"/static/{name}", name) for name in static)]:
         routes.append(Route(path, static[name], methods=["GET"]))
-    handlers: dict[Any, Any] = {HTTPException: _refused, EvenhandError: site.unusable, Exception: _failed}
+    handlers: dict[Any, Any] = {
+        HTTPException: _handle_http_error,
+        EvenhandError: site.unusable,
+        Exception: _handle_exception,
+    }
     made = Starlette(routes=routes, exception_handlers=handlers, lifespan=site.lifespan, max_body_size=LARGEST_BODY)
     return Guarded(made, hosts or Hosts(), token)
 
@@ -125,10 +129,10 @@ class Site:
         ids = request.path_params["ids"].split(",")
         if len(ids) > MOST_RUNS:
             raise BadInput(f"A page can show at most {MOST_RUNS} runs. Got {len(ids)}.")
-        return showing.sandbox(await _in(self.reading, lambda: showing.page(self._open(ids))))
+        return showing.sandbox(await _run_in_pool(self.reading, lambda: showing.page(self._open(ids))))
 
     async def corpus(self, request: Request) -> Response:
-        page = await _in(self.reading, lambda: showing.corpora_page(request.path_params["id"], self.runs))
+        page = await _run_in_pool(self.reading, lambda: showing.corpora_page(request.path_params["id"], self.runs))
         if page is None:
             raise HTTPException(404)
         return showing.sandbox(page)
@@ -145,7 +149,7 @@ class Site:
         async def tables() -> Any:
             if len(chosen) != 2:
                 raise BadInput(f"Choose two different runs. Got {len(chosen)}.")
-            return await _in(self.reading, lambda: showing.compared(*self._open(chosen)))
+            return await _run_in_pool(self.reading, lambda: showing.compared(*self._open(chosen)))
 
         return await self._shown(partial(show, chosen=[*chosen, "", ""][:2]), "tables", tables())
 
@@ -161,7 +165,7 @@ class Site:
 
         async def probed() -> Any:
             words = split_words(asked["words"])
-            return await _in(self.answering, lambda: self.models.ask(names, asked["text"], words))
+            return await _run_in_pool(self.answering, lambda: self.models.ask(names, asked["text"], words))
 
         return await self._shown(show, "probed", probed())
 
@@ -169,7 +173,7 @@ class Site:
         show = partial(render, "swap.html", rules=RULES)
         if request.method != "POST":
             return show(text=SWAPPED, names=True, marked=None, error="")
-        asked = await _form(request)
+        asked = await _read_form(request)
         names = "names" in asked
         show = partial(show, text=asked.get("text", SWAPPED), names=names)
         return await self._shown(show, "marked", run_in_threadpool(marked, asked.get("text", ""), names=names))
@@ -203,11 +207,11 @@ class Site:
             self.models.load(next(iter(self.models.names)))
 
 
-async def _in(pool: ThreadPoolExecutor, work: Callable[[], Result]) -> Result:
+async def _run_in_pool(pool: ThreadPoolExecutor, work: Callable[[], Result]) -> Result:
     return await asyncio.get_running_loop().run_in_executor(pool, work)
 
 
-async def _form(request: Request) -> dict[str, str]:
+async def _read_form(request: Request) -> dict[str, str]:
     """The fields of a form; the last one counts if several have the same name."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
         raise HTTPException(415, f"Only forms can be sent here: {FORM}.")
@@ -215,16 +219,16 @@ async def _form(request: Request) -> dict[str, str]:
         body = (await request.body()).decode("utf-8", "replace")
         fields = parse_qs(body, keep_blank_values=True, max_num_fields=MOST_FIELDS)
     except ClientDisconnect as error:
-        raise HTTPException(400, "The form did not arrive whole.") from error  # for nobody: the visitor is gone
+        raise HTTPException(400, "The form did not arrive whole.") from error  # nobody reads it: the client is gone
     except ValueError as error:
         raise HTTPException(400, f"A form here has at most {MOST_FIELDS} fields.") from error
     return {name: values[-1].replace("\r\n", "\n") for name, values in fields.items()}
 
 
-async def _refused(request: Request, error: HTTPException) -> Response:
+async def _handle_http_error(request: Request, error: HTTPException) -> Response:
     why = {404: NOT_FOUND, 405: "Forms cannot be sent here.", 413: TOO_LARGE}
     return refusal(error.status_code, why.get(error.status_code, error.detail), error.headers)
 
 
-async def _failed(request: Request, error: Exception) -> Response:
+async def _handle_exception(request: Request, error: Exception) -> Response:
     return refusal(500, "This is a bug in evenhand. The terminal that it was started in shows more.")

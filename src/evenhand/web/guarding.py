@@ -50,7 +50,7 @@ class Hosts:
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """An application that is reached only from its own pages, and only with the token if there is one."""
+    """ASGI middleware that refuses requests from other sites, and those without the token if there is one."""
 
     app: ASGIApp
     hosts: Hosts
@@ -107,7 +107,7 @@ class Guarded:
 
 
 def ip_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """The IP address that a host is given by, None for a name."""
+    """The host as an IP address, None if it is a name."""
     try:
         return ipaddress.ip_address(host)
     except ValueError:

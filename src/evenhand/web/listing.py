@@ -119,7 +119,7 @@ class Runs:
         return hashlib.sha256(os.fsencode(folder.relative_to(self.root))).hexdigest()[:16]
 
     def name(self, folder: Path) -> str:
-        """The path of a folder from the served one on."""
+        """The path of a folder, relative to the served one."""
         shown = os.fsencode(folder.relative_to(self.root)).decode("utf-8", "replace")
         return self.root.name if shown == "." else shown
 
@@ -171,7 +171,7 @@ def stamp(folder: Path) -> int:
 
 
 def _read_record(folder: Path) -> RunRecord:
-    """The record of a run, whose files are looked at, but not read."""
+    """The record of a run; its result files must exist, and are not read."""
     if (folder / "run.json").stat().st_size > LARGEST:
         raise RunError(f"run.json has more than {LARGEST:,} bytes. An audit did not write it.")
     record = read_record(folder)
@@ -199,9 +199,9 @@ class HeadlinesOf:
 
 
 def read(folder: Path) -> dict[str, Any]:
-    """What the run in a folder comes to: a sentence, the number that each dataset is judged by, the gate's verdict.
+    """The headlines of a run: a sentence, the number that each dataset is judged by, the gate's verdict.
 
-    Of each number: mark, dataset in words, value, interval, verdict. A page's own lines would hold the whole run.
+    Of each number: mark, dataset in words, value, interval, verdict. A page's own lines would keep the run in memory.
     """
     from evenhand.show.page.readings import dataset  # drawing takes seconds to import
     from evenhand.show.page.section import Measured
@@ -231,16 +231,16 @@ def list_corpora(runs: Runs) -> list[dict[str, Any]]:
 
     Each has the `lines` of its corpora, or `why` it cannot be opened.
     """
-    found = ({"counted": "", "why": ""} | _listed_corpora(folder, runs) for folder in runs.folders({CORPUS}))
+    found = ({"counted": "", "why": ""} | _list_corpus_folder(folder, runs) for folder in runs.folders({CORPUS}))
     return sorted(found, key=lambda corpora: corpora["counted"], reverse=True)
 
 
-def _listed_corpora(folder: Path, runs: Runs) -> dict[str, Any]:
+def _list_corpus_folder(folder: Path, runs: Runs) -> dict[str, Any]:
     known = {"id": runs.id(folder), "folder": runs.name(folder)}
     try:
         runs.check(folder)
         data = read_parsed(folder / CORPUS, json.loads)
-        lines = [_line(name, corpus) for name, corpus in data["corpora"].items()]
+        lines = [_corpus_line(name, corpus) for name, corpus in data["corpora"].items()]
         return known | {"counted": str(data["counted"])[:10], "lines": lines}
     except RunError as error:
         return known | {"why": runs.worded(error)}
@@ -248,7 +248,7 @@ def _listed_corpora(folder: Path, runs: Runs) -> dict[str, Any]:
         return known | {"why": f"{CORPUS} cannot be read. Count the corpus again."}
 
 
-def _line(name: str, corpus: dict[str, Any]) -> dict[str, Any]:
+def _corpus_line(name: str, corpus: dict[str, Any]) -> dict[str, Any]:
     """A corpus: its name, how large it is, and the share of women among its gendered words."""
     from evenhand.show.corpus import lean, percent  # what makes pages takes a while to import
 

@@ -61,7 +61,7 @@ class Probe:
         Each has its `text`, bars of the words that were `asked` for, and of the `likeliest` of all.
         """
         texts = both_genders(text)
-        found = {name: [_side(self.load(name), text, words) for text in texts] for name in models}
+        found = {name: [_probe_text(self.load(name), text, words) for text in texts] for name in models}
         bars = [bar for sides in found.values() for side in sides for bar in (*side["asked"], *side["likeliest"])]
         likeliest = max((bar.logp for bar in bars if not bar.note), default=0.0)
         for bar in bars:
@@ -71,7 +71,7 @@ class Probe:
 
 def both_genders(text: str) -> list[str]:
     """The sentence and the same one with the other gender; the sentence alone if none of its words has a gender."""
-    _blank(text)
+    _find_blank(text)
     swapped = swapper()(text)
     return [text, swapped] if swapped != text and len(BLANK.findall(swapped)) == 1 else [text]
 
@@ -88,7 +88,7 @@ def split_words(text: str) -> list[str]:
     return words
 
 
-def _blank(text: str) -> Span:
+def _find_blank(text: str) -> Span:
     if len(text) > LONGEST_TEXT:
         raise BadInput(f"A sentence has at most {LONGEST_TEXT:,} characters here. Got {len(text):,}.")
     blanks = [Span(*match.span()) for match in BLANK.finditer(text)]
@@ -97,8 +97,8 @@ def _blank(text: str) -> Span:
     return blanks[0]
 
 
-def _side(model: "MaskedLM", text: str, words: Sequence[str]) -> dict[str, Any]:
-    blank = _blank(text)
+def _probe_text(model: "MaskedLM", text: str, words: Sequence[str]) -> dict[str, Any]:
+    blank = _find_blank(text)
     answers = model.answer([Fill(text, blank, word) for word in words])
     asked = [
         Bar(word, answer.logp, note=(answer.note or "no answer") if math.isnan(answer.logp) else "")

@@ -1,8 +1,7 @@
 """The address that the server listens on, its connections, and the loop that serves it.
 
-How many connections there may be, and how long a request may take to arrive, is limited here. Uvicorn's own limit,
-`limit_concurrency`, also counts connections that ask for nothing, and refuses the next visitor for their sake; a limit
-of time for requests it does not have.
+The number of connections, and the time for a request to arrive, are limited here. Uvicorn's `limit_concurrency` also
+counts idle connections, and refuses the next visitor because of them; it has no time limit for requests.
 """
 
 import errno
@@ -31,7 +30,7 @@ TOKEN = re.compile(r"[A-Za-z0-9_-]{16,200}")
 PATIENCE = 3
 """Seconds for running requests after Ctrl-C."""
 BACKLOG = 64
-"""Connections taken at once, before any of them is counted: with those that are open, fewer than a process may have."""
+"""Connections that wait to be accepted, not yet counted: with the open ones, fewer than a process may have."""
 MOST = 100
 """Connections at a time. One more takes the place of the one that has waited longest without a request."""
 ARRIVING, READING = 30.0, 120.0
@@ -71,7 +70,7 @@ def listen(folder: Path, *, host: str, port: int, token: str | None = None, mode
         raise BadInput(f"`token` must have 16 to 200 letters, digits, - and _. Got {len(token)} characters.")
     hosts = Hosts() if local else Hosts({*LOOPBACK, host.lower(), socket.gethostname().lower()}, addresses=True)
     app = application(folder, models=models, hosts=hosts, token=token)
-    taken = _bound(host, port)
+    taken = _bind(host, port)
     config = uvicorn.Config(
         app,
         http=Connection,
@@ -88,7 +87,7 @@ def listen(folder: Path, *, host: str, port: int, token: str | None = None, mode
     return Listening(f"http://{named}:{taken.getsockname()[1]}/{query}", taken, Server(config))
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def _bind(host: str, port: int) -> socket.socket:
     try:
         family, *_, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         return socket.create_server((str(place[0]), port), family=family)
@@ -136,7 +135,7 @@ class Connection(H11Protocol):
             self._end(*LATE)
 
     def _importance(self) -> tuple[bool, float]:
-        """First those that wait for a request, the longest wait first; then those that are answered or still read."""
+        """The order of closing: idle connections, the longest wait first; then those with an answer under way."""
         answered = self.cycle is not None and not self.cycle.response_complete
         return answered or self.transport.get_write_buffer_size() > 0, self.waiting_since
 

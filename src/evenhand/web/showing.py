@@ -35,7 +35,7 @@ LOOK = files("evenhand") / "show" / "page" / "look"
 
 
 def page(runs: Sequence[StoredRun]) -> str:
-    """The page of one or more runs: the one that an audit left, if it may be shown, since a new one takes seconds."""
+    """The page of one or more runs: the stored one if it is up to date and safe, since a new one takes seconds."""
     stored = None
     if len(runs) == 1 and all(audit.evenhand == __version__ for audit in runs[0].record.audits):
         path = runs[0].path / PAGE
@@ -45,7 +45,7 @@ def page(runs: Sequence[StoredRun]) -> str:
 
 
 def corpora_page(id: str, runs: Runs) -> str | None:
-    """The page of the folder of corpora of this id; None if there is none, an error if it may not be shown."""
+    """The page of the corpora folder with this id; None if there is none, an error if it may not be shown."""
     if (folder := runs.find(id, {CORPUS})) is None:
         return None
     runs.check(folder)
@@ -67,22 +67,22 @@ def sandbox(page: str) -> Response:
 
 
 def safe_page(path: Path) -> str | None:
-    """The page in a file, if it can neither do nor load anything.
+    """The page in a file, if it can run and load nothing but our own style and script; else None.
 
-    Whoever made the run may have written it. So its policy must be that of our pages, which allows their own style and
-    script and nothing else; what a policy does not cover are settings, which must be those of our pages, too, and
-    links, which must stay within the page.
+    Whoever made the run may have written it. So its Content-Security-Policy must be that of our pages, which allows
+    only their style and script. It does not cover meta tags, which must be those of our pages, too, and links, which
+    must stay within the page.
     """
     if not path.is_file() or path.stat().st_size > LARGEST:
         return None
     text = path.read_text(encoding="utf-8", errors="replace")
     policies, settings = map(unescape, POLICY.findall(text)), META.findall(POLICY.sub("", text))
-    ours = list(policies) == [_policy()] and settings == _settings()
+    ours = list(policies) == [_policy()] and settings == _meta_tags()
     return text if ours and all(map(WITHIN.fullmatch, LINK.findall(text))) else None
 
 
 @cache
-def _settings() -> list[str]:
+def _meta_tags() -> list[str]:
     return META.findall(POLICY.sub("", (LOOK / "page.html.j2").read_text(encoding="utf-8")))
 
 
@@ -97,7 +97,7 @@ def compared(before: StoredRun, after: StoredRun) -> dict[tuple[str, str], list[
 
     `at_change`, `at_low` and `at_high` are places in it, from 0 to 100 with no change at 50.
     """
-    frame = _changed(before.path, after.path, stamp(before.path), stamp(after.path))
+    frame = _compare_runs(before.path, after.path, stamp(before.path), stamp(after.path))
     found = {}
     for (dataset, measure), part in frame.groupby(["dataset", "measure"], sort=False):
         numbers = part[["change", "low", "high"]]
@@ -115,7 +115,7 @@ def _page(paths: tuple[Path, ...], stamps: tuple[int, ...]) -> str:
 
 
 @lru_cache(maxsize=KEPT)
-def _changed(before: Path, after: Path, *stamps: int) -> pd.DataFrame:
+def _compare_runs(before: Path, after: Path, *stamps: int) -> pd.DataFrame:
     made = compare([StoredRun.load(before), StoredRun.load(after)])
     if made.shared:
         raise BadInput("These runs are of different samples. Compare the items that both have with: evenhand compare.")

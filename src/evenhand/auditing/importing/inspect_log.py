@@ -35,7 +35,7 @@ SCORERS = ("nli_labels", "chosen_options")
 ZSTANDARD = 93
 HEADER = "header.json"
 WHOLE = 2**30
-"""Bytes of all that is in an archive."""
+"""Most bytes of an archive's contents, decompressed."""
 NOT_SCORED = "not scored"
 MODEL_ARGS = "model_args"
 OPERATION = (
@@ -44,7 +44,7 @@ OPERATION = (
 )
 """Settings of generation that change no answer."""
 Answers = list[tuple[str, Mapping[str, Any]]]
-"""Of the epochs of an item: where each is, and what it says."""
+"""For each epoch of an item: its place in the log, and its answer."""
 REPLIES = (
     "Asked by inspect_ai: an answer is the option that a reply names, not the likeliest one. Values are not comparable "
     "with those of log-probabilities, or with an NLI classifier's."
@@ -71,15 +71,15 @@ class Log:
 
 
 def read(path: Path) -> Log | None:
-    """The log in this file; None if it is none. An error if it is damaged, unfinished or of another task."""
+    """The log in this file; None if the file is no log. An error if it is damaged, unfinished or of another task."""
     if path.suffix not in (".eval", ".json") or not path.is_file():
         return None
     try:
         if path.suffix == ".eval":
             with zipfile.ZipFile(path) as archive:
-                return _log(path, *_archive(path, archive))
-        header = _json(path)
-        return _log(path, header, header.get("samples") or ()) if header else None
+                return _parse_log(path, *_read_archive(path, archive))
+        header = _read_json(path)
+        return _parse_log(path, header, header.get("samples") or ()) if header else None
     except BadInput:
         raise
     except Exception as error:  # a damaged archive raises whatever its decompressor likes
@@ -89,14 +89,14 @@ def read(path: Path) -> Log | None:
         ) from error
 
 
-def _log(path: Path, header: Mapping[str, Any], samples: Iterable[Mapping[str, Any]]) -> Log:
+def _parse_log(path: Path, header: Mapping[str, Any], samples: Iterable[Mapping[str, Any]]) -> Log:
     spec = header["eval"]
     ours = (spec.get("metadata") or {}).get("evenhand")
     if not isinstance(ours, dict):
         raise BadInput(f"'{path}' is a log of the task '{spec['task']}', which is not evenhand's. Those are {TASKS}.")
     if header["status"] != "success":
         why = (header.get("error") or {}).get("message", "")
-        raise _unfinished(path, f"{header['status']}{f', {shortened(why, 100)!r}' if why else ''}")
+        raise _unfinished_error(path, f"{header['status']}{f', {shortened(why, 100)!r}' if why else ''}")
     datasets = {n: {"version": of["version"], "options": dict(of["options"])} for n, of in ours["datasets"].items()}
     answers: dict[str, dict[str, Answers]] = {name: {} for name in datasets}
     for sample in samples:
@@ -115,7 +115,7 @@ def _log(path: Path, header: Mapping[str, Any], samples: Iterable[Mapping[str, A
         tuple(map(str, ours.get("labels", ()))),
         {MODEL_ARGS: spec.get(MODEL_ARGS) or {}, **settings},
         {name: [_row(id, several) for id, several in of.items()] for name, of in answers.items()},
-        frozenset(id for of in answers.values() for id, several in of.items() if _probable(several)),
+        frozenset(id for of in answers.values() for id, several in of.items() if _has_probabilities(several)),
         max(len(several) for of in answers.values() for several in of.values()),
     )
 
@@ -126,7 +126,7 @@ def _answer(sample: Mapping[str, Any]) -> Mapping[str, Any]:
     return found or {"note": "the sample failed" if sample.get("error") else NOT_SCORED}
 
 
-def _probable(several: Answers) -> bool:
+def _has_probabilities(several: Answers) -> bool:
     given = [answer for _, answer in several if "logps" in answer]
     return bool(given) and all(answer.get("probabilities") for answer in given)
 
@@ -143,28 +143,28 @@ def _row(id: str, several: Answers) -> ScoredRow:
     return ScoredRow(where, tuple(together.tolist()), id)
 
 
-def _archive(path: Path, archive: zipfile.ZipFile) -> tuple[dict[str, Any], Iterator[Mapping[str, Any]]]:
+def _read_archive(path: Path, archive: zipfile.ZipFile) -> tuple[dict[str, Any], Iterator[Mapping[str, Any]]]:
     members = archive.infolist()
     if sys.version_info < (3, 14) and any(member.compress_type == ZSTANDARD for member in members):
         need("inspect", f"Reading '{path.name}', which is compressed by Zstandard,")
         import zipfile_zstd  # noqa: F401  (teaches zipfile; inspect_ai brings it along)
     names = dict.fromkeys(member.filename for member in members)
     if HEADER not in names:
-        raise _unfinished(path, "there is no header in it")
+        raise _unfinished_error(path, "there is no header in it")
     if (size := sum(member.file_size for member in members)) > WHOLE:
         raise ValueError(f"it has {size:,} bytes when it is decompressed, and {WHOLE:,} are allowed")
     samples = (name for name in names if name.startswith("samples/") and name.endswith(".json"))
-    return _member(archive, HEADER), (_member(archive, name) for name in samples)
+    return _read_member(archive, HEADER), (_read_member(archive, name) for name in samples)
 
 
-def _member(archive: zipfile.ZipFile, name: str) -> Any:
+def _read_member(archive: zipfile.ZipFile, name: str) -> Any:
     if (size := archive.getinfo(name).file_size) > LARGEST:
         raise ValueError(f"{name} in it has {size:,} bytes, and {LARGEST:,} are allowed")
     return from_json(archive.read(name).decode())
 
 
-def _json(path: Path) -> dict[str, Any]:
-    """A log in JSON; empty where the file is another one, which its own reader may find damaged."""
+def _read_json(path: Path) -> dict[str, Any]:
+    """A log in JSON; empty if the file is something else, or damaged: the reader of its own format reports that."""
     with suppress(OSError, ValueError):
         found = read_parsed(path, from_json)
         if isinstance(found, dict) and isinstance(found.get("eval"), dict) and "status" in found:
@@ -172,7 +172,7 @@ def _json(path: Path) -> dict[str, Any]:
     return {}
 
 
-def _unfinished(path: Path, why: str) -> BadInput:
+def _unfinished_error(path: Path, why: str) -> BadInput:
     return BadInput(
         f"'{path}' is of an evaluation that did not finish: {why}. Finish it with: inspect eval-retry '{path}'."
     )
@@ -198,7 +198,7 @@ def of_log(log: Log, foreign: Foreign) -> Scored:
         found = match(log.rows[name], whole, file)
         there = [(item, row) for item, row in zip(whole.items, found.rows, strict=True) if row is not None]
         if len(there) < len(whole.items):
-            tasks = [_sampled(one, [item for item, _ in there]) for one in tasks]
+            tasks = [_restrict_to(one, [item for item, _ in there]) for one in tasks]
         asked += tasks
         scores += [scores_of(one.task, [_row_for(log, one, row) for _, row in there], file, names) for one in tasks]
         warnings += flawed(whole)
@@ -231,7 +231,7 @@ def _tasks(log: Log, name: str, foreign: Foreign, kind: str) -> list[PlannedTask
             f"{log.path.name} has version {about['version']} of dataset '{name}', this evenhand has version "
             f"{dataset.version}. Run inspect again, or use the evenhand that it was run with."
         )
-    kept = [one for one in same_questions(tasks) if log.probable or not _of_probabilities(one)]
+    kept = [one for one in same_questions(tasks) if log.probable or not _needs_probabilities(one)]
     if spec.measures and (lost := [one.task.measure.name for one in tasks if one not in kept]):
         raise BadInput(
             f"{', '.join(lost)} cannot be had from {log.path.name}: its answers are what replies say. Measures of "
@@ -240,17 +240,17 @@ def _tasks(log: Log, name: str, foreign: Foreign, kind: str) -> list[PlannedTask
     return kept
 
 
-def _of_probabilities(one: PlannedTask) -> bool:
+def _needs_probabilities(one: PlannedTask) -> bool:
     return Traits.of(one.task.measure).unit == "probability"
 
 
-def _sampled(one: PlannedTask, items: list[Item]) -> PlannedTask:
+def _restrict_to(one: PlannedTask, items: list[Item]) -> PlannedTask:
     part = replace(one.task, dataset=replace(one.task.dataset, items=items))
     return replace(one, task=part, record=replace(one.record, limit=len(items), partial=True))
 
 
 def _row_for(log: Log, one: PlannedTask, row: ScoredRow) -> ScoredRow:
-    """The row, without its numbers where they are no probabilities and the measure needs these."""
-    if row.id in log.probable or not _of_probabilities(one):
+    """The row; without its numbers if the measure needs probabilities and they are none."""
+    if row.id in log.probable or not _needs_probabilities(one):
         return row
     return replace(row, numbers=(), note=row.note or "no log-probabilities in the log")

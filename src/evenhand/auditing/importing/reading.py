@@ -37,7 +37,7 @@ EXPORTED = ("id", "dataset", "version", "choices")
 
 
 def told(scores: Path | pd.DataFrame) -> tuple[str, str]:
-    """The kind of model and the dataset, where the format tells; else empty.
+    """The kind of model and the dataset; empty where the format does not say.
 
     Samples are of a causal model, unless our backend for masked ones says otherwise.
     """
@@ -45,13 +45,13 @@ def told(scores: Path | pd.DataFrame) -> tuple[str, str]:
     if sample is None or isinstance(scores, pd.DataFrame):
         return "", ""
     doc = sample["doc"]
-    return _backend(scores) or "causal", str(doc["dataset"]) if _is_exported(doc) else ""
+    return _model_kind(scores) or "causal", str(doc["dataset"]) if _is_exported(doc) else ""
 
 
 def read(
     scores: Path | pd.DataFrame, columns: Mapping[str, str], tasks: Sequence[Task]
 ) -> tuple[list[ScoredRow], Imported]:
-    """The rows of a file or data frame with scores of these tasks, all of one dataset; `columns` are names of its own.
+    """The rows of a file or data frame with scores of these tasks, all of one dataset; `columns` are its own names.
 
     A txt file has one number on each line, a json file StereoSet's predictions; a jsonl file may be one of
     lm-evaluation-harness's samples; everything else is a table.
@@ -131,7 +131,7 @@ def predictions(path: str | Path) -> dict[str, dict[str, float]]:
 
 
 def _read_predictions(path: Path, task: Task) -> Iterator[ScoredRow]:
-    """A row for each item of StereoSet, whose sentences are known by ids of their own; and for each other sentence."""
+    """A row for each item of StereoSet, whose sentences have ids of their own; and for each sentence of no item."""
     predicted = predictions(path)
     table = task.dataset.table()
     ids = [f"{label} id" for label in ("stereotype", "anti-stereotype", "unrelated")]
@@ -152,7 +152,7 @@ def _read_predictions(path: Path, task: Task) -> Iterator[ScoredRow]:
 
 
 def _first_sample(path: Path) -> dict[str, Any] | None:
-    """The first line of lm-evaluation-harness's samples; None where the file is another one, or damaged."""
+    """The first line of lm-evaluation-harness's samples; None if the file is something else, or damaged."""
     with suppress(OSError, ValueError):  # its reader says what is wrong
         first = next((row for _, row in json_lines(path)), None) if path.suffix == ".jsonl" else None
         return first if _is_sample(first) else None
@@ -167,8 +167,8 @@ def _is_exported(doc: object) -> bool:
     return isinstance(doc, dict) and all(name in doc for name in EXPORTED)
 
 
-def _backend(path: Path) -> str:
-    """What our backend says of its model, in the results beside the samples; empty where it was another one."""
+def _model_kind(path: Path) -> str:
+    """The kind of model that our backend wrote to the results beside the samples; empty for other backends."""
     date = path.stem.rpartition("_")[2]
     with suppress(OSError, ValueError, LookupError, TypeError):
         results = from_json(path.with_name(f"results_{date}.json").read_text(encoding="utf-8"))
@@ -179,7 +179,7 @@ def _backend(path: Path) -> str:
 def _read_samples(path: Path, dataset: Dataset) -> Iterator[ScoredRow]:
     """Each sample: its texts, context and continuation together, and the log-likelihood of each."""
     filters: set[str] = set()
-    may_lack = bool(_backend(path))  # NaN of our backend is an item without a score; elsewhere something went wrong
+    may_lack = bool(_model_kind(path))  # NaN of our backend is an item without a score; elsewhere something went wrong
     for line, sample in json_lines(path):
         where = f"{path}, line {line}"
         if not _is_sample(sample):
@@ -189,8 +189,8 @@ def _read_samples(path: Path, dataset: Dataset) -> Iterator[ScoredRow]:
             several = ", ".join(sorted(filters))
             raise BadInput(f"{where}: the file has samples of several filters, {several}. Keep those of one.")
         id = _exported_id(where, sample["doc"], dataset)
-        asked = [_request(where, request) for request in _in_order(sample["arguments"])]
-        answered = _in_order(sample["resps"])
+        asked = [_request_text(where, request) for request in _as_list(sample["arguments"])]
+        answered = _as_list(sample["resps"])
         if len(asked) != len(answered) or not asked:
             raise BadInput(f"{where}: a response is needed for each request. Got {len(answered)} for {len(asked)}.")
         for place, response in enumerate(answered):  # nested: [["-57.3", "False"]]
@@ -219,15 +219,15 @@ def _exported_id(where: str, doc: Any, dataset: Dataset) -> str:
     return str(doc["id"])
 
 
-def _in_order(given: Any) -> list[Any]:
+def _as_list(given: Any) -> list[Any]:
     """A list, or the values of an object whose keys number them: `gen_args_0`, `gen_args_1`, ..."""
     if isinstance(given, dict):
         return [given[key] for key in sorted(given, key=lambda key: (len(key), key))]
     return given if isinstance(given, list) else []
 
 
-def _request(where: str, request: Any) -> str:
-    parts = _in_order(request)
+def _request_text(where: str, request: Any) -> str:
+    parts = _as_list(request)
     if len(parts) < 2 or not all(isinstance(part, str) for part in parts[:2]):
         raise BadInput(
             f"{where}: a request must be a context and a continuation. Got {str(request)[:60]!r}: samples of generated "
@@ -243,7 +243,7 @@ def _read_table(
     tasks: Sequence[Task],
     of: str,
 ) -> tuple[list[ScoredRow], tuple[str, ...]]:
-    """Rows with named cells, a column or two that items are known by and one for each number; and what these are.
+    """The rows of a table, whose items are known by `id`, or by `text` and `other`; and the names of its numbers.
 
     An error where a row says that it is of another dataset or measure.
     """

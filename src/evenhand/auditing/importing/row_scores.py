@@ -1,4 +1,4 @@
-"""Rows of numbers from elsewhere: which item each is of, and its score, as it is or made of answers by the measure."""
+"""Imported rows of numbers: which item each belongs to, and its score, as given or computed by the measure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class ScoredRow:
-    """The numbers of one item, and how it is known; without `id` and `texts`, by the row's place among all.
+    """The numbers of one item, which is known by `id` or `texts`; without both, by the row's place in the file.
 
     `where` is the line or row, for messages. A row without numbers says that the item has no score, `note` why.
     """
@@ -44,13 +44,13 @@ class ScoredRow:
 
 
 def numbers(where: str, names: Sequence[str], given: Sequence[Any]) -> tuple[float, ...]:
-    """The numbers of a row; none if all of its cells are empty. An error for all that is not a finite number."""
+    """The numbers of a row; none if all of its cells are empty. An error for anything that is not a finite number."""
     if all(value is None or (isinstance(value, str) and not value.strip()) for value in given):
         return ()
-    return tuple(_number(where, name, value) for name, value in zip(names, given, strict=True))
+    return tuple(_parse_number(where, name, value) for name, value in zip(names, given, strict=True))
 
 
-def _number(where: str, name: str, value: Any) -> float:
+def _parse_number(where: str, name: str, value: Any) -> float:
     wanted = f"{where}: {name} must be a finite number. Got {value!r}."
     try:
         if isinstance(value, bool) or not isinstance(value, str | Real) or "_" in str(value):
@@ -98,7 +98,7 @@ class Scored:
 
 @dataclass(frozen=True)
 class Matched:
-    """For each item its row, None if there is none; and the rows that are of no item."""
+    """The row of each item, None if it has none; and the rows that match no item."""
 
     rows: list[ScoredRow | None]
     left_out: list[ScoredRow]
@@ -120,7 +120,7 @@ class Matched:
 
 
 def match(rows: Sequence[ScoredRow], dataset: Dataset, file: str) -> Matched:
-    """The row of each item. A row's text decides where it has one, also if its id is another item's."""
+    """Match rows with items: by text where rows have one, even if the id is another item's; else by id, or in order."""
     if not rows:
         raise BadInput(f"{file} has no rows.")
     if not rows[0].id and not rows[0].texts:
@@ -158,7 +158,7 @@ def match(rows: Sequence[ScoredRow], dataset: Dataset, file: str) -> Matched:
 
 
 def same_questions(tasks: Sequence[PlannedTask]) -> list[PlannedTask]:
-    """The tasks whose measures ask what the first one does."""
+    """The tasks whose measures ask the same questions as the first one's."""
     item = tasks[0].task.dataset.items[0]
     questions = questions_of(item, tasks[0].task.measure)
     return [one for one in tasks if questions_of(item, one.task.measure) == questions]
@@ -181,7 +181,7 @@ def scores_of(
             why = f"not in {file}" if row is None else row.note or f"no number in {file}"
             found.append(Score(item.id, nan, item.groups, why))
         elif tuple(names) == SCORE:
-            found.append(_score(task, item, row))
+            found.append(_given_score(task, item, row))
         elif hasattr(task.measure, "of_numbers"):  # which only compares them, so that they may be on any scale
             try:
                 found.append(Score(item.id, task.measure.of_numbers(*row.numbers), item.groups))
@@ -192,8 +192,8 @@ def scores_of(
     return found
 
 
-def _score(task: Task, item: Item, row: ScoredRow) -> Score:
-    """The score as it is given, if it can be one of the measure: a single item's value is within bounds, too."""
+def _given_score(task: Task, item: Item, row: ScoredRow) -> Score:
+    """The given score; an error if it is beyond the measure's bounds, which hold for a single item, too."""
     found = Score(item.id, row.numbers[0], item.groups)
     value = summary_of(task.measure).inside(item.groups)([found])
     low, high = Traits.of(task.measure).bounds
@@ -209,7 +209,7 @@ def _answers(task: Task, item: Item, row: ScoredRow, kind: str) -> list[Answer]:
     """The numbers of a row as answers to the measure's questions; an error if they cannot be log-probabilities."""
     questions, given = questions_of(item, task.measure), row.numbers
     if isinstance(item, Blank) and not Traits.of(task.measure).answers:
-        return _among(questions, given, kind, row.where)
+        return _candidate_answers(questions, given, kind, row.where)
     answers = [Answer(given)] if len(questions) == 1 else [Answer((number,)) for number in given]
     if len(answers) != len(questions):
         wanted = ", ".join(Traits.of(task.measure).answers)
@@ -223,8 +223,8 @@ def _answers(task: Task, item: Item, row: ScoredRow, kind: str) -> list[Answer]:
     return answers
 
 
-def _among(questions: Sequence[Question], given: Sequence[float], kind: str, where: str) -> list[Answer]:
-    """Likelihoods of the sentences with each candidate, normalised over them: what a causal model answers."""
+def _candidate_answers(questions: Sequence[Question], given: Sequence[float], kind: str, where: str) -> list[Answer]:
+    """A causal model's answers: likelihoods of the sentence with each candidate, normalised over the candidates."""
     answers = []
     for question in questions:
         if kind != "causal" or not isinstance(question, Fill) or question.hidden or len(question.among) != len(given):

@@ -43,7 +43,7 @@ def import_scores(
     logged = None if isinstance(source, pd.DataFrame) else inspect_log.read(source)
     name = name or (logged.model if logged else Path(str(source)).stem)
     path = run_folder(name, out)
-    found = inspect_log.of_log(logged, foreign) if logged else _of_rows(source, foreign)
+    found = inspect_log.of_log(logged, foreign) if logged else _score_rows(source, foreign)
     tasks, records = [one.task for one in found.asked], [one.record for one in found.asked]
     model = Table({}, name, hashlib.sha256(f"{name}\n{found.identity}".encode()).hexdigest())  # never asked
     results = [result(model, *each, seed=foreign.seed) for each in zip(tasks, found.scores, strict=True)]
@@ -80,7 +80,7 @@ def name_of(file: Path) -> str:
     return logged.model if logged else file.stem
 
 
-def _of_rows(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
+def _score_rows(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
     known_kind, known_dataset = told(source)
     spec = foreign.spec(foreign.dataset or known_dataset or None, foreign.options)
     if len(spec.sources) != 1:
@@ -89,7 +89,7 @@ def _of_rows(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
     possible = spec.tasks_for(kind or "masked")
     rows, origin = read(source, foreign.columns, [one.task for one in possible])
     names, file = origin.numbers, origin.file
-    asked = _of_numbers(names, possible, spec.measures)
+    asked = _fitting_tasks(names, possible, spec.measures)
     tasks = [one.task for one in asked]
     matched = match(rows, tasks[0].dataset, file)
     return Scored(
@@ -103,8 +103,8 @@ def _of_rows(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
     )
 
 
-def _of_numbers(names: tuple[str, ...], asked: Sequence[PlannedTask], named: Sequence[object]) -> list[PlannedTask]:
-    """The tasks that the numbers can be of: one for scores; for answers, all that ask the same as the first."""
+def _fitting_tasks(names: tuple[str, ...], asked: Sequence[PlannedTask], named: Sequence[object]) -> list[PlannedTask]:
+    """The tasks that the numbers can belong to: one for scores; for answers, all that ask the same as the first."""
     if names == SCORE:
         if len(asked) > 1:
             several = ", ".join(one.task.measure.name for one in asked)

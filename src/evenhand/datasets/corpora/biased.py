@@ -129,7 +129,7 @@ def released_sets(
 ) -> tuple[list[Example], list[Example], bool]:
     """A training set of that rate, the released dev set, and whether the training set is the released one.
 
-    It is if it is at hand and of this size and share; otherwise it has its words and labels, and our captions.
+    It is if it is on this machine and has this size and share; otherwise our captions get its words and labels.
     """
     labels, rng = released_labels(language, rate), np.random.default_rng(seed)
     theirs = released_train(language, rate) if (size, correct) == (SIZE, CORRECT) else []

@@ -65,10 +65,10 @@ def examples(source: str, part: Literal["train", "dev"] = "train") -> Examples:
     A file has the columns premise, hypothesis and label, or sentence1, sentence2 and gold_label or label. Labels are
     names, or 0, 1, 2 for entailment, neutral, contradiction.
     """
-    path = _released(source, part) if source in RELEASED else Path(source).expanduser()
+    path = _release_file(source, part) if source in RELEASED else Path(source).expanduser()
     found: list[Example] = []
     left_out: Counter[str] = Counter()
-    for line, (premise, hypothesis, label) in _without_head(path) if source == "jsnli" else _table(path):
+    for line, (premise, hypothesis, label) in _read_jsnli(path) if source == "jsnli" else _table(path):
         label = label.strip().lower()
         if label in UNLABELLED:
             left_out["without a label"] += 1
@@ -97,7 +97,7 @@ def _table(path: Path) -> Iterator[tuple[int, tuple[str, str, str]]]:
         yield line, (row[premise], row[hypothesis], row.get(label, ""))
 
 
-def _without_head(path: Path) -> Iterator[tuple[int, tuple[str, str, str]]]:
+def _read_jsnli(path: Path) -> Iterator[tuple[int, tuple[str, str, str]]]:
     """The rows of JSNLI, which has no header: label, premise, hypothesis, with spaces between words."""
     try:
         with path.open(encoding="utf-8", newline="\n") as file:
@@ -111,7 +111,7 @@ def _without_head(path: Path) -> Iterator[tuple[int, tuple[str, str, str]]]:
         raise BadInput(f"'{path}' cannot be read: {error}. Is it the file of the release?") from error
 
 
-def _released(name: str, part: str) -> Path:
+def _release_file(name: str, part: str) -> Path:
     file = RELEASED[name][part]
     if found := sorted((Path(os.environ.get("EVENHAND_DATA", "")) / name).rglob(file)):
         return found[0]

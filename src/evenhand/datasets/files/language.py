@@ -16,19 +16,19 @@ NOT_LATIN = re.compile(r"[^\W\d_\u0000-\u024f\u1e00-\u1eff]")
 DOCUMENTS, CHARACTERS = 1_000, 500
 """How many documents are looked at, and how much of each."""
 ENOUGH, RARE = 100, 0.04
-"""From so many words on, texts with fewer English function words than this share are not English, which has 0.4."""
+"""Texts of at least ENOUGH words are not English if the share of its function words, usually 0.4, is below RARE."""
 ENGLISH = "If these are English, give `lang='en'`."
 OTHER = "For another language, give a list of its gendered words: `word_pairs`."
 
 
 @cache
 def function_words() -> frozenset[str]:
-    """English words that say little by themselves, which no list of words around people needs."""
+    """English function words, which are excluded from the lists of words around people."""
     return frozenset(read_toml(WORDS)["plain"]["English"].split())
 
 
 @cache
-def _by_language() -> dict[str, list[str]]:
+def _function_words_by_language() -> dict[str, list[str]]:
     return {language: listed.split() for language, listed in read_toml(WORDS)["language"].items()}
 
 
@@ -44,7 +44,7 @@ def not_english(texts: Iterable[str]) -> str:
     if others > letters / 2:
         return f"The texts are not English: {others:,} of their {letters:,} letters are not Latin."
     n = words.total()
-    hits = {language: sum(words[word] for word in listed) for language, listed in _by_language().items()}
+    hits = {language: sum(words[word] for word in listed) for language, listed in _function_words_by_language().items()}
     english = hits.pop("English")
     most = max(hits, key=lambda language: hits[language])
     if hits[most] > max(english, 1):

@@ -11,7 +11,7 @@ from evenhand.datasets.files.rows import SUFFIXES, check_text
 from evenhand.errors import BadInput
 
 TEXT, LOG = ".txt", ".trail.jsonl"
-"""The endings of texts, and of the edit logs of a swap, which are none."""
+"""The file suffixes of texts, and of the edit logs of a swap, which are not texts."""
 LONGEST = 200_000
 """Characters of a paragraph; a longer one, of a file without empty lines, is cut at the end of a line or sentence."""
 LONGEST_LINE = 2**28
@@ -42,7 +42,7 @@ def paragraphs(lines: Iterable[str]) -> Iterator[str]:
 
 
 def unwrapped(paragraph: str) -> str:
-    r"""The paragraph with its wrapped lines joined by spaces; it has the same length, so places in it are the same.
+    r"""The paragraph with its wrapped lines joined by spaces; its length is the same, so positions stay valid.
 
     A line end stays where the next line begins a list, a quotation or a heading, or where it would have fitted on the
     line before: verse, addresses.
@@ -72,9 +72,9 @@ def read_plain(path: Path, *, lines: bool = False) -> Iterator[str]:
     Memory stays flat whatever the file: a paragraph has at most 200,000 characters, and a line that is longer than
     that is cut between words; with `lines` it is an error from 268 million characters on.
     """
-    with _errors(path), path.open(encoding="utf-8", newline="") as file:
+    with _convert_errors(path), path.open(encoding="utf-8", newline="") as file:
         if not lines:
-            yield from paragraphs(_cut(file))
+            yield from paragraphs(_split_long_lines(file))
             return
         while line := file.readline(LONGEST_LINE):
             if len(line) == LONGEST_LINE:
@@ -85,7 +85,7 @@ def read_plain(path: Path, *, lines: bool = False) -> Iterator[str]:
             yield line
 
 
-def _cut(file: IO[str]) -> Iterator[str]:
+def _split_long_lines(file: IO[str]) -> Iterator[str]:
     """The lines of a file; longer ones than LONGEST in parts, which end between words."""
     kept = ""
     while part := file.readline(LONGEST):
@@ -100,7 +100,7 @@ def _cut(file: IO[str]) -> Iterator[str]:
 
 
 @contextmanager
-def _errors(path: Path) -> Iterator[None]:
+def _convert_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:
@@ -110,10 +110,10 @@ def _errors(path: Path) -> Iterator[None]:
 
 
 def texts_in(folder: Path, *, decoded: bool = False) -> list[Path]:
-    """The files of texts in a folder and the folders in it, by their paths; hidden ones are left out.
+    """The text files in a folder and its subfolders, in a fixed order; hidden ones are excluded.
 
-    An error where there are none, and for a link out of the folder: whoever gave it did not mean what is elsewhere.
-    With `decoded`, also where one is not UTF-8, before anything is written of the others.
+    An error if there are none, or if a link leads out of the folder, to files that the user did not give. With
+    `decoded`, also if a file is not UTF-8, before output is written for the others.
     """
     found, whole = [], folder.resolve()
     for where, folders, names in os.walk(folder):
@@ -132,7 +132,7 @@ def texts_in(folder: Path, *, decoded: bool = False) -> list[Path]:
     for path in found:
         if path.suffix != ".parquet":
             check_text(path)
-            with _errors(path), path.open(encoding="utf-8") as file:
+            with _convert_errors(path), path.open(encoding="utf-8") as file:
                 while decoded and file.read(2**20):
                     pass
     return found

@@ -36,8 +36,8 @@ def rows(
 
     Lines that start with # at the top of a csv or tsv file are skipped. In a tsv, quotation marks are part of the text,
     unless they enclose a whole field. `hint` ends the error about a missing column; `suffix` is the format of a file
-    whose name has another one. Values are texts, and halves of surrogate pairs, which JSON can have, an error; `as_is`
-    leaves both as they are, and takes these `columns` alone of a parquet file. `encoding` is that of a csv; other files
+    whose name has another one. Values are texts; half of a surrogate pair, which JSON can contain, is an error. `as_is`
+    leaves values unchanged, and reads these `columns` alone from a parquet file. `encoding` is for csv; other files
     are UTF-8.
     """
     if not path.is_file():
@@ -50,8 +50,8 @@ def rows(
         if suffix == ".parquet":
             found = enumerate(chain.from_iterable(parquet_batches(path, columns, only=as_is)), start=1)
         else:
-            others = {".tsv": _tsv, ".jsonl": _jsonl}
-            found = others[suffix](path, columns) if suffix in others else _csv(path, columns, encoding)
+            others = {".tsv": _read_tsv, ".jsonl": _read_jsonl}
+            found = others[suffix](path, columns) if suffix in others else _read_csv(path, columns, encoding)
         for line, row in found:
             if as_is or suffix in (".csv", ".tsv"):
                 yield line, row
@@ -66,42 +66,42 @@ def rows(
         raise BadInput(f"'{path}' cannot be read: {error}. Is it a UTF-8 {suffix} file?") from error
 
 
-def _csv(path: Path, columns: Sequence[str], encoding: str) -> Iterator[tuple[int, dict[str, str]]]:
+def _read_csv(path: Path, columns: Sequence[str], encoding: str) -> Iterator[tuple[int, dict[str, str]]]:
     with path.open(encoding=encoding, newline="") as file:
-        skipped = _past_comments(file)
+        skipped = _skip_comments(file)
         csv.field_size_limit(LONGEST)
         reader = csv.reader(file, strict=True)
         head = next(reader, [])
-        _check(path, head, columns)
+        _check_columns(path, head, columns)
         next_line = reader.line_num + 1
         for fields in reader:  # a field may contain line ends: a record is named by its first line
             line, next_line = skipped + next_line, reader.line_num + 1
             if fields:
-                yield line, _named(path, line, head, fields)
+                yield line, _row_dict(path, line, head, fields)
 
 
-def _tsv(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
+def _read_tsv(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
     with path.open(encoding="utf-8-sig", newline="\n") as file:
-        skipped = _past_comments(file)
+        skipped = _skip_comments(file)
         head = next(file, "").rstrip("\r\n").split("\t")
-        _check(path, head, columns)
+        _check_columns(path, head, columns)
         for line, text in enumerate(file, start=skipped + 2):
             if text.strip():
-                yield line, _named(path, line, head, [unquoted(f) for f in text.rstrip("\r\n").split("\t")])
+                yield line, _row_dict(path, line, head, [unquoted(f) for f in text.rstrip("\r\n").split("\t")])
 
 
-def _named(path: Path, line: int, head: Sequence[str], fields: Sequence[str]) -> dict[str, str]:
+def _row_dict(path: Path, line: int, head: Sequence[str], fields: Sequence[str]) -> dict[str, str]:
     if len(fields) != len(head):
         wanted = f"{len(head)} fields are needed, as in the header. Got {len(fields)}"
         raise BadInput(f"{path}, line {line}: {wanted}. Check separators and quotes.")
     return dict(zip(head, fields, strict=True))
 
 
-def _jsonl(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+def _read_jsonl(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
     for line, row in json_lines(path):
         if not isinstance(row, dict):
             raise BadInput(f"{path}, line {line}: a JSON object is needed. Got {str(row)[:40]!r}.")
-        _check(f"{path}, line {line}", list(row), columns)
+        _check_columns(f"{path}, line {line}", list(row), columns)
         yield line, row
 
 
@@ -113,7 +113,7 @@ def parquet_batches(
 
     try:
         with ParquetFile(path) as file:
-            _check(path, file.schema_arrow.names, columns)
+            _check_columns(path, file.schema_arrow.names, columns)
             for batch in file.iter_batches(batch_size=size, columns=list(columns) if only else None):
                 yield batch.to_pylist()
     except BadInput:
@@ -132,7 +132,7 @@ def check_text(path: Path) -> None:
         raise BadInput(f"'{path}' is HTML or XML: its tags would be read as text. Extract the text first.")
 
 
-def _check(place: object, names: Sequence[str], columns: Sequence[str]) -> None:
+def _check_columns(place: object, names: Sequence[str], columns: Sequence[str]) -> None:
     if twice := [name for name in names if list(names).count(name) > 1]:
         raise BadInput(f"{place}: the column '{twice[0]}' occurs twice. Give each its own name.")
     for column in columns:
@@ -144,7 +144,7 @@ def _check(place: object, names: Sequence[str], columns: Sequence[str]) -> None:
             raise _NoColumn(f"{place}: there is no column '{column}'.{meant} There are: {', '.join(names) or 'none'}.")
 
 
-def _past_comments(file: IO[str]) -> int:
+def _skip_comments(file: IO[str]) -> int:
     """Move to the file's first line without #, and return how many were skipped."""
     skipped, start = 0, file.tell()
     while file.readline().startswith("#"):

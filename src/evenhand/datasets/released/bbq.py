@@ -19,7 +19,7 @@ ABOUT = {"F": "women", "M": "men", "trans": "trans people"}
 GROUPS = {"women": {"F", "woman", "girl"}, "men": {"M", "man", "boy"}, "trans people": {"trans", "trans_F", "trans_M"}}
 """Which of the release's labels of people a stereotype is about."""
 ORDERS = [list(permutations(range(3)))[(number + number // 6) % 6] for number in range(36)]
-"""Of stereotype, other person and unknown, in turn: in six questions each, and after them from the next one on."""
+"""Orders of stereotype, other person and unknown: rounds of all six, each round beginning one order later."""
 
 
 def load(name: str, order: Order = "balanced") -> Dataset:
@@ -57,7 +57,7 @@ def _choices(condition: str, order: Order) -> Iterator[Choice]:
 def _choice(row: Mapping[str, Any], orders: Mapping[str, Iterator[Sequence[int]]]) -> Choice | None:
     """The row as an item, its options in the next of the orders; None where the stereotype names both people or none.
 
-    A negative question asks for the target of the stereotype, the other for whom it spares: the same places as in the
+    A negative question asks for the target of the stereotype, a non-negative one for the other person, as in the
     authors' additional metadata.
     """
     kinds = [row["answer_info"][name][1] for name in NAMES]

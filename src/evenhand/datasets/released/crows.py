@@ -26,11 +26,11 @@ LANGUAGES = {
 
 
 def load(name: str, bias: str = "gender") -> Dataset:
-    """The pairs of a release of one type of bias, or all; those of its language."""
+    """The pairs of a release, of one type of bias or of all."""
     language, id, flaws = LANGUAGES[name]
     path = released(name, ".csv")
     encoding = "mac_roman" if language == "nl" else "utf-8-sig"
-    everything = [_repaired(row) for _, row in rows(path, (id, *COLUMNS), encoding=encoding)]
+    everything = [_repair_row(row) for _, row in rows(path, (id, *COLUMNS), encoding=encoding)]
     found = [row for row in everything if bias in (ALL, row["bias_type"])]
     if not found:
         raise UnknownName("type of bias", bias, {ALL} | {row["bias_type"] for row in everything})
@@ -73,6 +73,6 @@ def _is_pair(row: dict[str, Any]) -> bool:
     return bool(row["sent_more"] and row["sent_less"]) and row["sent_more"] != row["sent_less"]
 
 
-def _repaired(row: dict[str, Any]) -> dict[str, Any]:
-    """Without white space around texts; two letters of the Dutch file are UTF-8, the others Mac Roman."""
+def _repair_row(row: dict[str, Any]) -> dict[str, Any]:
+    """Strip white space, and repair é, which is UTF-8 twice in the Dutch file, while the rest is Mac Roman."""
     return {name: text.strip().replace("√©", "é") for name, text in row.items()}

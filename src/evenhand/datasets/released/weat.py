@@ -50,9 +50,9 @@ def load(name: str, test: Test = "all") -> Dataset:
 
 
 def _targets(name: str, test: str) -> Iterator[Target]:
-    words = sets = _read(released(name, f"weat{test}.jsonl"))
+    words = sets = _read_sets(released(name, f"weat{test}.jsonl"))
     if name == "seat":
-        sets = _read(released(name, f"sent-weat{test}.jsonl"))
+        sets = _read_sets(released(name, f"sent-weat{test}.jsonl"))
     x, y, a, b = (_places(known.examples, asked.examples) for known, asked in zip(words, sets, strict=True))
     attributes = tuple(place for _, place in a), tuple(place for _, place in b)
     paired = (sets[2].name, sets[3].name) == GENDERED and len(a) == len(b)
@@ -63,7 +63,7 @@ def _targets(name: str, test: str) -> Iterator[Target]:
             yield kind(f"{test}/{place[0]}", place, attributes, groups, paired)
 
 
-def _read(path: Path) -> list[Set]:
+def _read_sets(path: Path) -> list[Set]:
     """The four sets of a file; "MaleNames" is called male names."""
     data, sets = read_given(path, from_json, "The test", WANTED), []
     for key in SETS:

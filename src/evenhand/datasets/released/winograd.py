@@ -1,6 +1,6 @@
 """Pronouns that refer to one of two people: WinoBias (Zhao et al. 2018) and Winogender schemas (Rudinger et al. 2018).
 
-In WinoBias both have an occupation, and the pronoun is as stereotypes have it or not; in Winogender one of them has.
+In WinoBias both have an occupation, and the pronoun follows the stereotype or not; in Winogender one of them has one.
 """
 
 import re
@@ -25,9 +25,9 @@ Split = Literal["all", "dev", "test"]
 MARKED = re.compile(r"\[([^\[\]]*)\]")
 ARTICLE = re.compile(r"\s*(?:an?|the)?\s*", re.I)
 FORMS = {frozenset(forms[:2]): forms[:2] for forms in PRONOUNS.values()}
-"""Male and female pronoun, by both."""
+"""Male and female pronoun, by the set of the two."""
 FLAWED = ("unrelated", "missing word", "other change", "left behind")
-"""Faults of the two versions of a sentence by which they show more than the pronoun."""
+"""Faults of sentences whose two versions differ in more than the pronoun, or show the gender elsewhere."""
 REFERENTS = {"0": "occupation", "1": "participant"}
 GENDERS = ("male", "female", "neutral")
 
@@ -40,7 +40,7 @@ def winobias(split: Split = "all") -> Dataset:
     sentences whose versions differ in more than one pronoun, or have another word of one gender.
     """
     chosen = [(kind, part) for kind in ("1", "2") for part in ("dev", "test") if split in ("all", part)]
-    found = [item for kind, part in chosen for item in _of_two_occupations(kind, part)]
+    found = [item for kind, part in chosen for item in _winobias_items(kind, part)]
     items = [item for item in found if item]
     return Dataset(
         name="winobias",
@@ -57,7 +57,7 @@ def winobias(split: Split = "all") -> Dataset:
     )
 
 
-def _of_two_occupations(kind: str, split: str) -> Iterator[Blank | None]:
+def _winobias_items(kind: str, split: str) -> Iterator[Blank | None]:
     """The sentences of a file, None for each that is left out."""
     pro, anti = (released("winobias", f"{side}_stereotyped_type{kind}.txt.{split}") for side in ("pro", "anti"))
     one, other = (path.read_text(encoding="utf-8").splitlines() for path in (pro, anti))
@@ -98,7 +98,7 @@ def _read_marked(place: str, line: str) -> tuple[str, list[Span]]:
 
 
 def _changed_word(one: str, other: str) -> tuple[Span, Span] | None:
-    """Where the one word is in which two versions differ, in each of them; None if they differ in more."""
+    """The position, in each version, of the one word in which they differ; None if they differ in more."""
     match changes(one, other):
         case [Change((here,), (there,))]:
             return here, there
@@ -112,7 +112,7 @@ def winogender() -> Dataset:
     should not touch: the group `referent`. `workforce` says of whom an occupation has more in the US, `bls_pct_female`
     how many in 100 are women.
     """
-    items = list(_of_one_occupation(released("winogender", "all_sentences.tsv"), _shares_of_women()))
+    items = list(_winogender_items(released("winogender", "all_sentences.tsv"), _shares_of_women()))
     return Dataset(
         name="winogender",
         about=f"{len(items)} sentences about an occupation and another person, with a blank for the pronoun of one.",
@@ -135,7 +135,7 @@ def _shares_of_women() -> dict[str, float]:
     return found
 
 
-def _of_one_occupation(path: Path, shares: dict[str, float]) -> Iterator[Blank]:
+def _winogender_items(path: Path, shares: dict[str, float]) -> Iterator[Blank]:
     versions: dict[tuple[str, ...], dict[str, tuple[int, str]]] = {}
     for line, row in rows(path, ("sentid", "sentence")):
         *schema, gender, _ = row["sentid"].split(".") if row["sentid"].count(".") == 4 else ("", "")
@@ -149,7 +149,7 @@ def _of_one_occupation(path: Path, shares: dict[str, float]) -> Iterator[Blank]:
         place = f"{path}, line {min(line for line, _ in found.values())}"
         if occupation not in shares:
             raise BadInput(f"{place}: no percentage of women is released for {occupation!r}.")
-        slot, blank, text = _pronoun(place, {gender: text for gender, (_, text) in found.items()})
+        slot, blank, text = _find_pronoun(place, {gender: text for gender, (_, text) in found.items()})
         named = re.search(rf"\b{re.escape(occupation)}\b", text, re.I)
         if named is None:
             raise BadInput(f"{place}: the sentence does not name the {occupation}. Got {text!r}.")
@@ -164,7 +164,7 @@ def _of_one_occupation(path: Path, shares: dict[str, float]) -> Iterator[Blank]:
         yield blanked(f"{occupation}.{participant}.{answer}", text, blank, PRONOUNS[slot], groups, Span(*named.span()))
 
 
-def _pronoun(place: str, versions: dict[str, str]) -> tuple[str, Span, str]:
+def _find_pronoun(place: str, versions: dict[str, str]) -> tuple[str, Span, str]:
     """The slot of the pronoun, where it is in the male version, and that version."""
     if missing := [gender for gender in GENDERS if not versions.get(gender, "").strip()]:
         raise BadInput(f"{place}: a sentence is missing or empty: {', '.join(missing)}. Each schema needs three.")

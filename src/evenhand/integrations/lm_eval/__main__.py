@@ -7,7 +7,7 @@ from evenhand.errors import EvenhandError
 
 
 def main() -> None:
-    """Run the harness's command; what is wrong with our part of it is a sentence."""
+    """Run the harness's command; our own errors are printed without a traceback."""
     try:
         need("lm-eval", "python -m evenhand.integrations.lm_eval")
         from lm_eval.__main__ import cli_evaluate

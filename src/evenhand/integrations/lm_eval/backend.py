@@ -30,7 +30,7 @@ ARGUMENTS = ("pretrained", "revision", "dtype", "device", "batch_size", "trust_r
 UNSCORED = ("refuse", "nan")
 """What is done with a text that cannot be scored."""
 ITS_DEFAULTS = {"batch_size": 1, "device": "cuda:0"}
-"""What the harness's command says where its user says nothing; ours choose by the machine."""
+"""Defaults of the harness's command, which are ignored: ours depend on the machine."""
 
 
 @register_model("evenhand")
@@ -43,8 +43,8 @@ class MaskedBackend(LM):  # type: ignore[misc]
     empty context that is what `likelihood-difference` asks for.
 
     A text that cannot be scored (too long, a character that the tokenizer does not know) is refused before anything
-    is computed, since tasks would count NaN as a wrong answer; with `unscored="nan"` it is NaN. Numbers that can be
-    no log-probabilities are treated alike, once they are there.
+    is computed, since tasks would count NaN as a wrong answer; with `unscored="nan"` it is NaN. Numbers that cannot
+    be log-probabilities are treated alike, once they are computed.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class MaskedBackend(LM):  # type: ignore[misc]
         return [answer.logp for answer in found]
 
     def _tell(self, questions: Sequence[Likelihood], unscored: Mapping[int, Answer]) -> None:
-        """Refuse texts that have no score, or say that they are NaN."""
+        """Raise an error for texts that have no score, or warn that they are NaN."""
         if not unscored:
             return
         first = min(unscored)
@@ -142,7 +142,7 @@ class MaskedBackend(LM):  # type: ignore[misc]
 
 
 def _warn_of_greedy(requests: Sequence[Instance]) -> None:
-    """Where a document has a single continuation, accuracy is whether greedy decoding produces it."""
+    """Warn of tasks with one continuation per document: their accuracy is whether greedy decoding produces it."""
     of_document = Counter((request.task_name, request.doc_id) for request in requests)
     if alone := sorted({str(task) for (task, _), n in of_document.items() if n == 1}):
         log.warning(

@@ -31,7 +31,7 @@ def documents(jsonl: str, **_: object) -> dict[str, Any]:
 
 
 def _likelihoods(results: Results) -> list[float]:
-    """The log-likelihood of each choice; NaN, which gives no number, for one that can be none: infinite, or above 0."""
+    """The log-likelihood of each choice; NaN for a number that cannot be one: infinite, or above 0."""
     return [found if math.isfinite(found) and found <= ROUNDING else math.nan for found, _ in results]
 
 

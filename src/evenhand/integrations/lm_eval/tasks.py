@@ -36,7 +36,7 @@ class _Kind:
     aggregations: Mapping[str, str]
     """By metric: the harness's mean, or a function of `exported`."""
     more: Sequence[str] = ()
-    """What else of an item a document has."""
+    """Other fields of the item that a document has."""
 
 
 KINDS = (
@@ -86,7 +86,7 @@ def write(dataset: Dataset, folder: Path, *, force: bool = False) -> str:
 
 
 def _document(dataset: Dataset, item: Item, kind: _Kind) -> dict[str, Any]:
-    context, choices = _texts(kind.measure.ask(item))
+    context, choices = _context_and_choices(kind.measure.ask(item))
     of: dict[str, Any] = {"id": item.id, "dataset": base_name(dataset.name), "version": dataset.version}
     options = {name: str(value) for name, value in dataset.options.items() if name not in ("file", "sha256")}
     of |= {"options": options} if options else {}
@@ -95,7 +95,7 @@ def _document(dataset: Dataset, item: Item, kind: _Kind) -> dict[str, Any]:
     return of | {"context": context, "choices": choices} | more | groups
 
 
-def _texts(asked: Sequence[Question]) -> tuple[str, list[str]]:
+def _context_and_choices(asked: Sequence[Question]) -> tuple[str, list[str]]:
     """A context and what may follow it, whose likelihoods answer the questions about an item."""
     first = asked[0]
     if isinstance(first, Choose):
@@ -105,7 +105,7 @@ def _texts(asked: Sequence[Question]) -> tuple[str, list[str]]:
     return "", [question.text for question in asked if isinstance(question, Likelihood)]
 
 
-def _better(metric: str) -> str:
+def _higher_is_better(metric: str) -> str:
     """Whether higher values of a measure are better; null where neither the highest nor the lowest is best."""
     traits = Traits.of(MEASURES[metric])
     return "true" if traits.better == "higher" else "false" if MEASURES[metric].neutral == traits.bounds[0] else "null"
@@ -122,5 +122,5 @@ def _yaml(dataset: Dataset, name: str, kind: _Kind) -> str:
     }
     text = Path(__file__).with_name("task.yaml.j2").read_text(encoding="utf-8")
     task = Template(text, trim_blocks=True, keep_trailing_newline=True)
-    known = {"functions": FUNCTIONS, "better": _better}
+    known = {"functions": FUNCTIONS, "better": _higher_is_better}
     return str(task.render(dataset=dataset, name=name, kind=kind, about=about, **known))

@@ -1,4 +1,4 @@
-"""From a checkpoint to memory: what loading is for every kind of model."""
+"""Load a checkpoint into memory: what all kinds of models share."""
 
 import hashlib
 import logging
@@ -33,13 +33,13 @@ READING = 1
 LEAST = 0.75  # share of a model's embeddings that its tokenizer must use; some are padding
 PROJECTED = {"cpu": 2**26, "cuda": 2**28}  # numbers a batch may project onto the vocabulary: 256 MiB in float32, 1 GiB
 OWN: dict[str, None] = {"attn_implementation": None, "experts_implementation": None}
-"""For transformers to choose: a configuration could name a kernel of the Hub, which would be downloaded and run."""
+"""Left to transformers: a configuration could name a kernel of the Hub, which would be downloaded and run."""
 REWORDED = {
     "weights_only": "Its weights are a pickle file that is damaged, or that has something other than weights in it, "
     "which could be code that harms you. Get them as safetensors.",
     "look at the above report": "The shapes of its weights are not those that config.json describes.",
 }
-"""What we say for messages with these words: one tells users to run the code in a file, one is about a silent log."""
+"""Our text for messages with these words: one tells users to run the code in a file, one refers to a log we silence."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Checkpoint:
         """A hash of all that makes the answers: weights, dtype, configuration, tokenizer."""
         digest = hashlib.sha256()
         settings = self.network.config.to_dict()
-        # Of the names of labels, only the order that follows from them matters.
+        # Names of labels matter only by the order that follows from them.
         names = ("id2label", "label2id") if self.order else ()
         for incidental in ("_name_or_path", "transformers_version", "dtype", "architectures", *names):
             settings.pop(incidental, None)
@@ -130,7 +130,7 @@ them replaced."""
 
 @contextmanager
 def reading(found: Found, revision: str | None, trust: bool) -> Iterator[dict[str, Any]]:
-    """The options for the loaders of transformers, whose errors become our own."""
+    """Options for transformers' loaders; errors in this block become evenhand's."""
     if revision and found.revision not in ("", revision):
         raise BadInput(f"'{found.name}' names a revision, and `revision` another: '{revision}'. Leave one out.")
     if revision and not found.on_hub:
@@ -158,9 +158,9 @@ def reading(found: Found, revision: str | None, trust: bool) -> Iterator[dict[st
                 f"{found.source}{at}) and set HF_HOME to that cache; or give a folder that holds it. {near}"
             ) from error
         if found.on_hub and isinstance(error, OSError):
-            raise ModelNotFound(f"Model '{found.name}' could not be loaded from the Hub: {_first(error)}") from error
+            raise ModelNotFound(f"Model '{found.name}' could not be loaded from the Hub: {_reason(error)}") from error
         raise ModelError(
-            f"Model '{found.name}' in {found.source} cannot be loaded: {_first(error)} {found.whole}"
+            f"Model '{found.name}' in {found.source} cannot be loaded: {_reason(error)} {found.whole}"
         ) from error
 
 
@@ -249,12 +249,12 @@ def device_of(device: str | None) -> torch.device:
         place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         torch.empty(1, device=place).tolist()
     except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise BadInput(f"Device '{device}' cannot be used here: {_first(error)} Try `device='cpu'`.") from error
+        raise BadInput(f"Device '{device}' cannot be used here: {_reason(error)} Try `device='cpu'`.") from error
     return place
 
 
 def _hub_within_reach() -> bool:
-    """Whether the Hub answers one short request: offline, users wait seconds, not minutes, for cache or error."""
+    """Whether the Hub answers one short request, so that users who are offline wait seconds, not minutes."""
     if huggingface_hub.constants.HF_HUB_OFFLINE:
         return False
     try:
@@ -276,8 +276,8 @@ def quiet() -> Iterator[None]:
         yield
 
 
-def _first(error: BaseException) -> str:
-    """The first line of another library's message, as a sentence; without advice that nobody should follow."""
+def _reason(error: BaseException) -> str:
+    """The first line of another library's message as a sentence, or what REWORDED has in its place."""
     for theirs, ours in REWORDED.items():
         if theirs in str(error):
             return ours

@@ -1,6 +1,6 @@
 """Check a checkpoint: its files before any library reads them, then whether it has the same parts as its network.
 
-Weights that are missing would be random, others would be dropped.
+Missing weights would be random, and unexpected ones would be dropped.
 """
 
 import json
@@ -29,14 +29,14 @@ WIDTHS = re.compile(
 )
 """Settings of how many parts a network has, and of how wide they are."""
 QUIETLY = {f"_raise_exceptions_for_{what}": False for what in ("gated_repo", "missing_entries", "connection_errors")}
-"""A file that cannot be had is none: the loaders say why."""
+"""Treat a file that cannot be downloaded as missing: the loaders say why."""
 
 
 def check_files(found: Found, options: Mapping[str, Any] | None = None) -> None:
-    """Raise an error for files that would be waited for, fill the memory, lie elsewhere, or have values of wrong types.
+    """Raise an error for files that would block, fill the memory, lie elsewhere, or have values of wrong types.
 
-    `options` are those of transformers' loaders. Of a model on the Hub, the files that name others or hold settings are
-    looked at, which it has then downloaded; in its cache, files are links to elsewhere.
+    `options` are those of transformers' loaders. Of a model on the Hub, only files that name others or hold settings
+    are checked, which downloads them; in its cache, files are links to elsewhere.
     """
     folder = Path(found.source)
     for path in [] if found.on_hub else sorted(folder.iterdir()):
@@ -48,7 +48,7 @@ def check_files(found: Found, options: Mapping[str, Any] | None = None) -> None:
     how = {key: value for key, value in (options or {}).items() if key in ("revision", "local_files_only")}
 
     def read(name: str) -> dict[str, Any]:
-        """The contents of a JSON file, none where there is none; on the Hub, it is downloaded if need be."""
+        """The contents of a JSON file, empty if there is no file; one on the Hub is downloaded if needed."""
         path = cached_file(found.source, name, **QUIETLY, **how) if found.on_hub else folder / name
         if not path or not Path(path).exists():
             return {}
@@ -78,7 +78,7 @@ def check_files(found: Found, options: Mapping[str, Any] | None = None) -> None:
 
 
 def _check_sizes(found: Found, config: Mapping[str, Any]) -> None:
-    """Raise an error for a network that its weights cannot fill: to build it may take for ever."""
+    """Raise an error for a network that is too large for its weights: building it could take forever."""
     sizes = tensors(found)
     # Layers may share their weights, and weights may not be here: these limits are far beyond all networks.
     limits = {LAYERS: max(1_000, len(sizes)), WIDTHS: sum(sizes) or 2**24}
@@ -120,7 +120,7 @@ def free() -> int:
 
 
 def tensors(found: Found) -> list[int]:
-    """How many numbers each tensor has, by the headers of safetensors; none where these are not here."""
+    """The number of values in each tensor, by the headers of safetensors files; empty if there are none here."""
     if found.on_hub or found.file:
         return []
     folder = Path(found.source)  # which may have the weights twice, under different names
@@ -148,21 +148,21 @@ def check_parts(
     if any(IN_LAYER.search(name) for name in missing):
         raise UnfitModel(
             f"The weights of '{found.name}' lack {len(missing)} tensors that its config.json asks for: "
-            f"{_some(missing)}. They would be random. Correct config.json (num_hidden_layers, for example), or copy "
+            f"{_shorten(missing)}. They would be random. Correct config.json (num_hidden_layers, for example), or copy "
             "the weights again.",
             check="weights",
         )
     if missing:
         raise UnfitModel(
-            f"Model '{found.name}' has no trained {head}: {architecture} lacks {_some(missing)}, which would be "
+            f"Model '{found.name}' has no trained {head}: {architecture} lacks {_shorten(missing)}, which would be "
             f"random. Its numbers would mean nothing. Use a checkpoint that was {how}.",
             check="head",
         )
-    if dropped := sorted(_of_body(network, report["unexpected_keys"])):
+    if dropped := sorted(_body_weights(network, report["unexpected_keys"])):
         raise UnfitModel(
             f"{len(dropped)} tensors in the weights of '{found.name}' have no place in the network that its "
-            f"config.json describes, and would be dropped: {_some(dropped)}. Correct config.json (num_hidden_layers, "
-            "for example); if a smaller network is meant, save that one with save_pretrained.",
+            f"config.json describes, and would be dropped: {_shorten(dropped)}. Correct config.json "
+            "(num_hidden_layers, for example); if a smaller network is meant, save that one with save_pretrained.",
             check="weights",
         )
 
@@ -172,24 +172,24 @@ def check_adapter(found: Found, missing: Iterable[str], unused: Iterable[str]) -
     for names, what in ((missing, "are not in its file"), (unused, "have no place in its base")):
         if lost := sorted(names):
             raise UnfitModel(
-                f"{len(lost)} tensors of the adapter '{found.name}' {what}: {_some(lost)}. It would be half an "
+                f"{len(lost)} tensors of the adapter '{found.name}' {what}: {_shorten(lost)}. It would be half an "
                 "adapter. Copy it again, with the adapter_config.json and the base model that it was trained with.",
                 check="weights",
             )
 
 
-def _of_body(network: Any, unused: Iterable[str]) -> Iterator[str]:
-    """The weights that would stand in a part of the body that the network has."""
+def _body_weights(network: Any, unused: Iterable[str]) -> Iterator[str]:
+    """The unused weights that belong to a part of the body that the network has."""
     body, prefix = network.base_model, f"{network.base_model_prefix}."
     parts, constants = dict(body.named_children()), dict(body.named_buffers())
     for name in unused:
         inside = name.removeprefix(prefix)
         if inside in constants or name.rpartition(".")[2] in CONSTANTS:
             continue
-        # A network that does not set its body apart has its heads among the parts: only layers are told from them.
+        # A network without a separate body has its heads among the parts: only layers can be distinguished from them.
         if inside.partition(".")[0] in parts and (body is not network or IN_LAYER.search(name)):
             yield name
 
 
-def _some(names: list[str]) -> str:
+def _shorten(names: list[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

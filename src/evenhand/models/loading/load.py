@@ -233,7 +233,7 @@ def wrap(
 
 
 def _twin(network: Any) -> Any:
-    """Modules of their own around the same weights: hooks, modes and another precision do not reach the network."""
+    """A copy of the modules that shares the weights: hooks, modes and casts on it do not affect the network."""
     tensors = {id(one): one.detach() for one in network.buffers()}
     # A class of its own, such as a quantized weight's, may hold more than numbers.
     tensors |= {id(one): Parameter(one.detach(), False) for one in network.parameters() if type(one) is Parameter}

@@ -44,7 +44,7 @@ def embeddings(
         for batch in batches:
             if any(number not in answered for ids in batch for number in inputs[ids]):
                 layers = {questions[number].layer for ids in batch for number in inputs[ids]}
-                states = _states(model.network, batch, layers)
+                states = _hidden_states(model.network, batch, layers)
                 yield [
                     (number, Answer(tuple(states[questions[number].layer][row, positions].mean(dim=0).tolist())))
                     for row, ids in enumerate(batch)
@@ -60,7 +60,7 @@ def _check_layer(model: Any, layer: Layer) -> None:
 
 
 def _tokens(model: Any, questions: Sequence[Embed], start: int | None) -> Iterator[tuple[Ids, list[int], str]]:
-    """The tokens of each question's text, which of them are asked about, and why there are none, if there are none."""
+    """For each question, the tokens of its text, the positions asked about, and a note if it has no answer."""
     if start is not None and any(not question.span and question.pooling == "first" for question in questions):
         raise UnfitModel(
             f"The first token of '{model.name}', a causal language model, has seen nothing of the text. Give the "
@@ -88,14 +88,14 @@ def _tokens(model: Any, questions: Sequence[Embed], start: int | None) -> Iterat
 
 
 def _as_in_a_sentence(question: Embed, texts: dict[str, TokenizedText]) -> tuple[TokenizedText, int]:
-    """The tokens of the text; of a word alone, with a space before it, unless it then has more: a GPT's " nurse"."""
+    """The tokens of the text; a word alone gets a space before it, as GPT's " nurse", unless that takes more tokens."""
     plain, spaced = texts[question.text], texts[f" {question.text}"]
     alone = question.span is not None and question.asked == question.text
     return (spaced, 1) if alone and not spaced.note and len(spaced.ids) <= len(plain.ids) else (plain, 0)
 
 
 @torch.inference_mode()
-def _states(network: Any, batch: Sequence[Ids], layers: set[Layer]) -> dict[Layer, Tensor]:
+def _hidden_states(network: Any, batch: Sequence[Ids], layers: set[Layer]) -> dict[Layer, Tensor]:
     """The vectors of all tokens, (texts, tokens, width) in float32, by layer."""
     ids = torch.tensor(batch, device=network.device)
     states: dict[Layer, Tensor] = {}

@@ -13,8 +13,8 @@ Pick = Callable[[Tensor], Tensor]
 class Picking:
     """Hooks that keep only the picked positions from where a network treats each by itself.
 
-    In BERT and similar models, what follows attention in the last layer never sees the others: an eighth of the work of
-    six layers, where one position of an input is asked about. With `before_head`, the head never sees them, whatever
+    In BERT and similar models, what follows attention in the last layer skips the others: of six layers, that saves an
+    eighth of the work, where one position of an input is asked about. With `before_head`, the head skips them, whatever
     the architecture.
     """
 

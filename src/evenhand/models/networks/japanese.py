@@ -34,7 +34,7 @@ class JapaneseTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]
     def __init__(self, original: Any) -> None:
         self._original = original
         super().__init__(
-            tokenizer_object=_fast(original),
+            tokenizer_object=_build_fast(original),
             model_max_length=original.model_max_length,
             model_input_names=["input_ids", "token_type_ids", "attention_mask"],
             **{role: getattr(original, role) for role in ROLES},
@@ -58,7 +58,7 @@ class JapaneseTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]
         return [self._words(one) for one in text]
 
 
-def _fast(original: Any) -> Tokenizer:
+def _build_fast(original: Any) -> Tokenizer:
     vocabulary = original.get_vocab()
     cut: PreTokenizer = WhitespaceSplit()
     if original.subword_tokenizer_type == "wordpiece":

@@ -80,7 +80,7 @@ class MaskedLM(LanguageModel):
         return self.logits(rows, positions, **inputs).float()
 
     def _cells(self, batch: Batch) -> Tensor:
-        """Inputs with cells of the three kinds that `codes` lists go through the network by themselves."""
+        """Run inputs separately by the kind of their cells, one of the three that `codes` lists."""
         run = {PLAIN: super()._cells, WEIGHED: self._weighed, FOLLOWS: self._following}
         _, kinds = split(np.array([max(token for _, token in cells) for cells in batch.cells]), self._size)
         if len(there := np.unique(kinds)) == 1:
@@ -101,7 +101,7 @@ class MaskedLM(LanguageModel):
         device = self.network.device
         real = on_device(attention, device)  # (rows, length)
         rows, positions = on_device(places, device).unbind(dim=1)
-        with _eager(self.network):
+        with _eager_attention(self.network):
             output = self.network(input_ids=on_device(ids, device), attention_mask=real, output_attentions=True)
         layers = output.attentions or ()
         if not layers or any(
@@ -155,8 +155,8 @@ class MaskedLM(LanguageModel):
 
 
 @contextmanager
-def _eager(network: Any) -> Iterator[None]:
-    """Attention as written down in the model's code: faster kinds do not return their weights."""
+def _eager_attention(network: Any) -> Iterator[None]:
+    """Use eager attention in this block: faster implementations do not return attention weights."""
     usual = network.config._attn_implementation
     network.set_attn_implementation("eager")
     try:

@@ -1,4 +1,4 @@
-"""mini-en by numpy alone: for a few words, loading torch and transformers takes longer than all the rest.
+"""mini-en in numpy alone: for a few words, importing torch and transformers would take longer than all the rest.
 
 The same network and weights, in float32: answers differ from torch's by rounding.
 """
@@ -33,7 +33,7 @@ def _tokenizer() -> Tokenizer:
 
 
 def logits(places: Sequence[tuple[str, str]], words: Sequence[str]) -> Array:
-    """For each place, the text before and after a hidden word, the logits of words of one token there."""
+    """The logits of one-token words at each place, which is the text before and after a hidden word."""
     read = _tokenizer().encode_batch([side for place in places for side in place], add_special_tokens=False)
     asking = ("[CLS]", "[MASK]", "[SEP]", *words)
     cls, mask, sep, *wanted = (_tokenizer().encode(word, add_special_tokens=False).ids[0] for word in asking)
@@ -47,19 +47,19 @@ def logits(places: Sequence[tuple[str, str]], words: Sequence[str]) -> Array:
     found = np.empty((len(ids), len(words)), dtype=np.float32)
     for same in by_length.values():
         for some in (same[first : first + AT_ONCE] for first in range(0, len(same), AT_ONCE)):
-            found[some] = _answered(np.array([ids[n] for n in some]), [asked[n] for n in some], wanted)
+            found[some] = _word_logits(np.array([ids[n] for n in some]), [asked[n] for n in some], wanted)
     return found
 
 
-def _answered(ids: Array, asked: Sequence[int], wanted: Sequence[int]) -> Array:
+def _word_logits(ids: Array, asked: Sequence[int], wanted: Sequence[int]) -> Array:
     weights = _weights()
     embedded = weights["bert.embeddings.word_embeddings.weight"]
     at = weights["bert.embeddings.position_embeddings.weight"][: ids.shape[1]]
-    x = _normed(embedded[ids] + at + weights["bert.embeddings.token_type_embeddings.weight"][0], "bert.embeddings.")
+    x = _layer_norm(embedded[ids] + at + weights["bert.embeddings.token_type_embeddings.weight"][0], "bert.embeddings.")
     for number in range(LAYERS):
         last = number == LAYERS - 1  # which is needed at the hidden word alone
         x = _layer(x, x[np.arange(len(ids)), asked][:, None] if last else x, f"bert.encoder.layer.{number}.")
-    x = _normed(_gelu(_dense(x[:, 0], "cls.predictions.transform.dense.")), "cls.predictions.transform.")
+    x = _layer_norm(_gelu(_dense(x[:, 0], "cls.predictions.transform.dense.")), "cls.predictions.transform.")
     return x @ embedded[wanted].T + weights["cls.predictions.bias"][wanted]
 
 
@@ -73,9 +73,9 @@ def _layer(x: Array, here: Array, name: str) -> Array:
     scores = query @ key.transpose(0, 1, 3, 2) / math.sqrt(size // HEADS)
     scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
     mixed = (scores / scores.sum(axis=-1, keepdims=True) @ value).transpose(0, 2, 1, 3).reshape(n, -1, size)
-    here = _normed(here + _dense(mixed, f"{name}attention.output.dense."), f"{name}attention.output.")
+    here = _layer_norm(here + _dense(mixed, f"{name}attention.output.dense."), f"{name}attention.output.")
     wide = _gelu(_dense(here, f"{name}intermediate.dense."))
-    return _normed(here + _dense(wide, f"{name}output.dense."), f"{name}output.")
+    return _layer_norm(here + _dense(wide, f"{name}output.dense."), f"{name}output.")
 
 
 def _dense(x: Array, name: str) -> Array:
@@ -84,7 +84,7 @@ def _dense(x: Array, name: str) -> Array:
     return found.reshape(*x.shape[:-1], len(weight))
 
 
-def _normed(x: Array, name: str) -> Array:
+def _layer_norm(x: Array, name: str) -> Array:
     centred = x - x.mean(axis=-1, keepdims=True)
     spread = np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + 1e-12)
     found: Array = centred / spread * _weights()[f"{name}LayerNorm.weight"] + _weights()[f"{name}LayerNorm.bias"]

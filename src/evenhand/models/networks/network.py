@@ -32,9 +32,9 @@ class NetworkModel(ABC):
     """A network that answers in nats, in batches planned beforehand; equal inputs go through it once."""
 
     kind: ClassVar[str]
-    """What an audit runs on it, a key of suites.ALL."""
+    """Which suite an audit runs on it: a key of suites.ALL."""
     picks_before_head: ClassVar[bool] = False
-    """Whether the head is to see the asked positions only: see `Picking`."""
+    """Whether the head sees only the positions asked about: see `hooks`."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class NetworkModel(ABC):
         return {name: on_device(array, self.network.device) for name, array in arrays.items()}
 
     def _labels(self, batch: Batch, logps: Tensor) -> Tensor:
-        """The log-probabilities of the labels that a batch asks for, of (inputs, labels)."""
+        """The log-probabilities of the labels that a batch asks for; `logps` is (inputs, labels)."""
         _, rows, labels = batch.places()  # one place for each input: labels are those of the whole
         where, label = on_device(np.stack([rows, split(labels, self._size)[0]]), logps.device)
         return logps[where, label]
@@ -115,13 +115,13 @@ class NetworkModel(ABC):
         yield from ((number, finish()) for number, finish in ahead)
 
     def _begin(self, batch: Batch) -> Callable[[], Values]:
-        """Start a batch, in halves from the first time that memory runs out; the function returned waits for it."""
+        """Start a batch, in halves if one of its size ran out of memory; the returned function waits for it."""
         if batch.tokens >= self._too_large and len(batch.inputs) > 1:
             halves = [self._begin(half)() for half in batch.halves()]
             return lambda: [row for half in halves for row in half]
         try:
             with attention_for(len(batch.inputs[0]), self.network.device):
-                values = _fetched(self._cells(batch))
+                values = _fetch_async(self._cells(batch))
             return lambda: self._finite(batch, _by_input(batch, values()))
         except RuntimeError as error:
             # On the CPU running out of memory has no class of its own.
@@ -139,7 +139,7 @@ class NetworkModel(ABC):
 
     @contextmanager
     def _in_float32(self) -> Iterator[None]:
-        """Keep the weights in float32 for a while, but not the buffers: some would not come back the same."""
+        """Weights are in float32 in this block, but not buffers: some would not convert back to the same values."""
         dtype = self.network.dtype
         try:
             for weights in self.network.parameters():
@@ -158,7 +158,7 @@ class NetworkModel(ABC):
             return values
         self.overflowed += len(odd)
         with self._in_float32():
-            again = _by_input(some := batch.only(odd), _fetched(self._cells(some))())
+            again = _by_input(some := batch.only(odd), _fetch_async(self._cells(some))())
         whole = list(values)
         for row, found in zip(odd, again, strict=True):
             whole[row] = found
@@ -185,8 +185,8 @@ class NetworkModel(ABC):
             self.limit = replace(self.limit, enough=0)
 
 
-def _fetched(cells: Tensor) -> Callable[[], list[float]]:
-    """A function that waits for the numbers: until it is called, the device is left to work."""
+def _fetch_async(cells: Tensor) -> Callable[[], list[float]]:
+    """Start copying the values to the host; the returned function waits for them, so the device works on meanwhile."""
     if cells.device.type != "cuda":
         return cells.tolist
     here = torch.empty(cells.shape, dtype=cells.dtype, pin_memory=True)

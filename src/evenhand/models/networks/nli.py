@@ -31,14 +31,14 @@ class NliModel(NetworkModel):
 
     @uncollected()
     def plan(self, questions: Sequence[Question]) -> Plan:
-        pairs = [_answerable(question) for question in questions]
+        pairs = [_premise_hypothesis(question) for question in questions]
         encoded = encode_pairs(self.tokenizer, pairs, self.longest)
         return Plan([self._reading(encoded[pair]) for pair in pairs], self.limit)
 
     def count_tokens(self, places: Sequence[tuple[str, Span]]) -> list[int]:
         if not isinstance(self.tokenizer, JapaneseTokenizer):
             return super().count_tokens(places)
-        # It does not know where a token is: all that can be told is whether there are tokens for the text.
+        # It has no offsets, so the tokens of a span are unknown: half of those of the text paired with itself.
         found = encode_pairs(self.tokenizer, [(text, text) for text, _ in places], self.longest)
         return [0 if found[text, text].note else len(found[text, text].ids) // 2 for text, _ in places]
 
@@ -77,12 +77,12 @@ class NliModel(NetworkModel):
 
 
 def token_types(network: Any) -> int:
-    """How many texts the network tells apart in an input: RoBERTa takes types but knows one, DistilBERT takes none."""
+    """The number of token types that the network distinguishes: 1 for RoBERTa, 0 for DistilBERT, which takes none."""
     takes = "token_type_ids" in inspect.signature(network.forward).parameters
     return int(getattr(network.config, "type_vocab_size", 0)) if takes else 0
 
 
-def _answerable(question: Question) -> tuple[str, str]:
+def _premise_hypothesis(question: Question) -> tuple[str, str]:
     """Premise and hypothesis of a question that an NLI classifier can answer."""
     if isinstance(question, Entail):
         return question.premise, question.hypothesis

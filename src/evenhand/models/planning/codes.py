@@ -1,4 +1,4 @@
-"""What the integers of a plan mean: the one place where two things become one integer, and come apart again.
+"""What the integers of a plan mean: the one place that packs two numbers into one integer, and unpacks them.
 
 Plans, the cache and workers compare, hash, store and send inputs and cells without knowing what a network takes. So
 what goes with a token is part of its integer, `token + size * beside`, where `size` is the number of the network's

@@ -45,12 +45,12 @@ class Masked:
             cells = tuple((0, label) for label in join((0, 1), (FOLLOWS, FOLLOWS), self.size))
             return Reading(note=pair.note) if pair.note else Reading((Read(pair.typed(self.size, 2), cells),))
         if isinstance(question, Likelihood):
-            return _noted(self._likelihood(question))
+            return _as_reading(self._likelihood(question))
         if not question.among:
-            return _noted(self._fill(question))
+            return _as_reading(self._fill(question))
         together = tokens.frame(question)
         if together not in self._compared:  # the same for all candidates of a blank
-            self._compared[together] = _noted(self._fill(question))
+            self._compared[together] = _as_reading(self._fill(question))
         shared = self._compared[together]
         mine = question.among.index(question.answer)
         return Reading(shared.reads, shared.note, lambda values: (normalised(values)[mine],))
@@ -107,7 +107,7 @@ class Masked:
             yield Read(ids[:position] + hidden + ids[later:], ((position, ids[position]),))
 
 
-def _noted(reads: Iterable[Read]) -> Reading:
+def _as_reading(reads: Iterable[Read]) -> Reading:
     try:
         return Reading(tuple(reads))
     except Unanswerable as reason:

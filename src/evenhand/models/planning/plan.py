@@ -111,9 +111,9 @@ class Plan:
     def __init__(self, readings: Sequence[Reading], limit: Limit) -> None:
         self.readings = readings
         groups = {id(reading.reads): reading.reads for reading in readings}  # candidates of a blank share their reads
-        self._reads, inputs, self._cells = _distinct(groups.values())
+        self._reads, inputs, self._cells = _distinct_inputs(groups.values())
         self.inputs = len(inputs)
-        self._numbers = [row.tolist() for row in _split(inputs, self._cells, limit)]
+        self._numbers = [row.tolist() for row in _split_batches(inputs, self._cells, limit)]
         """The inputs of each batch, by number."""
         self.batches = [
             Batch(tuple(map(inputs.__getitem__, numbers)), tuple(map(self._cells.__getitem__, numbers)))
@@ -168,7 +168,7 @@ class Plan:
         return tuple(map(self._by_cell[number].__getitem__, cells))
 
 
-def _distinct(groups: Iterable[tuple[Read, ...]]) -> tuple[list[list[int]], list[Ids], list[tuple[Cell, ...]]]:
+def _distinct_inputs(groups: Iterable[tuple[Read, ...]]) -> tuple[list[list[int]], list[Ids], list[tuple[Cell, ...]]]:
     """For each group the number of each read's input; the distinct inputs; and for each of them all of its cells.
 
     Later lookups are by number, which is cheaper than by input.
@@ -192,7 +192,7 @@ def _distinct(groups: Iterable[tuple[Read, ...]]) -> tuple[list[list[int]], list
     return reads, list(numbers), cells
 
 
-def _split(inputs: Sequence[Ids], cells: Sequence[tuple[Cell, ...]], limit: Limit) -> Iterator[Numbers]:
+def _split_batches(inputs: Sequence[Ids], cells: Sequence[tuple[Cell, ...]], limit: Limit) -> Iterator[Numbers]:
     """The numbers of the inputs of each batch, longest first; an input that exceeds the limit has its own batch."""
     lengths = np.array([len(ids) for ids in inputs], dtype=np.int64)
     order = np.argsort(-lengths, kind="stable")

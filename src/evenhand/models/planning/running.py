@@ -47,7 +47,7 @@ def work_through(plan: Plan, stream: Stream) -> list[Answer]:
 
 
 def answer_all(model: Any, questions: Sequence[Question]) -> list[Answer]:
-    """The answers of a model that plans its batches; those of vectors come from its layers, if it has them."""
+    """The answers of a model that plans its batches; `Embed` questions go to `embeddings`, if it has that method."""
     vectors = [isinstance(question, Embed) and hasattr(model, "embeddings") for question in questions]
     planned = [question for question, is_vector in zip(questions, vectors, strict=True) if not is_vector]
     embeds = [question for question, is_vector in zip(questions, vectors, strict=True) if is_vector]

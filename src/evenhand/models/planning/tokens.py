@@ -106,7 +106,7 @@ def built_in(question: Question, model: str) -> BuiltIn:
 
 
 def frame(question: BuiltIn) -> Hashable:
-    """What the questions about the candidates of one blank have in common; any other question itself."""
+    """The same key for all questions about one blank's candidates; any other question is its own key."""
     if not isinstance(question, Fill) or not question.among:
         return question
     before, after = question.text[: question.blank.start], question.text[question.blank.stop :]
@@ -142,7 +142,7 @@ def asked(question: Likelihood, tokenized: Mapping[str, TokenizedText]) -> list[
 
 
 def encode(tokenizer: Any, texts: Iterable[str], longest: int, *, templated: bool = False) -> dict[str, TokenizedText]:
-    """The tokens of each distinct text; `templated` ones have all their special tokens, which are no fault there."""
+    """The tokens of each distinct text; `templated` texts have their special tokens in them, where they are allowed."""
     note_on = _notes(tokenizer, longest, set(tokenizer.all_special_ids) if templated else frozenset())
     unneeded = dict.fromkeys(["return_attention_mask", "return_token_type_ids"], False)
     unneeded |= {"add_special_tokens": False} if templated else {}
@@ -159,7 +159,7 @@ def encode(tokenizer: Any, texts: Iterable[str], longest: int, *, templated: boo
 def _in_chunks(
     tokenizer: Any, given: Iterable[Given], texts: Callable[[list[Given]], Iterable[Sequence[str]]], **how: bool
 ) -> Iterator[tuple[list[Given], Any]]:
-    """What is given, each distinct thing once, with the tokenizer's record of their `texts`, which are never cut."""
+    """The distinct values of `given` in chunks, each with the tokenizer's output for their `texts`, never truncated."""
     distinct = list(dict.fromkeys(given))
     how |= {"truncation": False, "padding": False, "return_special_tokens_mask": True, "verbose": False}
     for start in range(0, len(distinct), CHUNK):

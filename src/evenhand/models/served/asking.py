@@ -24,7 +24,7 @@ from evenhand.models.served.replies import Token
 NOT_BACK = "the server's tokens do not give the text back"
 UNCLEAR = "fewer than half of the samples name an option"
 UNLISTED = -100.0
-"""The log-probability of a letter that is not among the likeliest tokens while another is: as good as none."""
+"""Stands for the log-probability of a letter that is not among the likeliest tokens, if another letter is."""
 REPLY_TOKENS = 16
 """Of a sample: enough for a letter, or an option and its letter."""
 Z2 = 1.959964**2
@@ -99,7 +99,7 @@ def texts(question: Question) -> list[str]:
 
 
 def requests(question: Question, ability: Ability, model: str) -> list[Request]:
-    """What is sent for a question that can be asked; its answer is made of the replies, in this order."""
+    """The requests for a question that can be asked; `answer` takes their replies in this order."""
     if not isinstance(question, Choose) or (ability.whole and not question.chat):
         return [whole(text, ability, model) for text in texts(question)]
     if top := ability.chat_next if question.chat else ability.next:
@@ -125,7 +125,7 @@ def following(question: Choose, ability: Ability, model: str, top: int, seed: in
 
 
 def answer(question: Question, ability: Ability, found: Sequence[Reply]) -> Answer:
-    """The answer that the replies make."""
+    """The answer to a question, from the replies to its requests."""
     try:
         for reply in found:
             if isinstance(reply, Refused) and reply.too_long:
@@ -133,28 +133,28 @@ def answer(question: Question, ability: Ability, found: Sequence[Reply]) -> Answ
             if isinstance(reply, Refused):
                 raise ModelError(f"The server refuses a question ({reply.status}): '{reply.says}'.")
         if not isinstance(question, Choose) or (ability.whole and not question.chat):
-            return _of_texts(question, ability, found)
+            return _answer_from_texts(question, ability, found)
         for reply in found:
             if 0 < replies.prompt_tokens(reply) < ability.density * len(question.text) / 2:
                 raise Unanswerable("the server has cut the prompt")
         if ability.chat_next if question.chat else ability.next:
-            return Answer(tuple(_letters(question, replies.generated(found[0]))))
-        return Answer(tuple(_shares(question, [replies.text(reply) for reply in found])))
+            return Answer(tuple(_letter_logps(question, replies.generated(found[0]))))
+        return Answer(tuple(_log_shares(question, [replies.text(reply) for reply in found])))
     except Unanswerable as reason:
         return Answer.none(str(reason))
 
 
-def _of_texts(question: Question, ability: Ability, found: Sequence[Reply]) -> Answer:
+def _answer_from_texts(question: Question, ability: Ability, found: Sequence[Reply]) -> Answer:
     tokenized = [tokens_of(reply, text, ability) for reply, text in zip(found, texts(question), strict=True)]
     if isinstance(question, Choose):
-        inside = [_numbers(logps, text.inside(Span(len(question.text), len(text.text)))) for text, logps in tokenized]
+        inside = [_logps_at(logps, text.inside(Span(len(question.text), len(text.text)))) for text, logps in tokenized]
         return Answer(question.compared(inside))
     if not isinstance(question, Fill):
         text, logps = tokenized[0]
-        return Answer(tuple(_numbers(logps, text.outside(question.skip if isinstance(question, Likelihood) else ()))))
+        return Answer(tuple(_logps_at(logps, text.outside(question.skip if isinstance(question, Likelihood) else ()))))
     firsts = {text.text[slice(*text.encoding.offsets[0])] for text, _ in tokenized}
     same = 1 if len(firsts) == 1 else 0  # equally likely in all
-    values = [tuple(_numbers(logps, range(same, len(logps)))) for _, logps in tokenized]
+    values = [tuple(_logps_at(logps, range(same, len(logps)))) for _, logps in tokenized]
     return Answer((normalised(values)[question.among.index(question.answer)],))
 
 
@@ -173,7 +173,7 @@ def tokens_of(reply: Reply, text: str, ability: Ability) -> tuple[TokenizedText,
 
 
 def check_numbers(logps: Sequence[float | None]) -> None:
-    """Raise where log-probabilities cannot be some, before anything is made of them: only ratios would be left."""
+    """Raise if these cannot be log-probabilities, before they are combined: normalised values would hide the fault."""
     known = [logp for logp in logps if logp is not None]
     if wrong := fault(known):
         raise Unanswerable(wrong)
@@ -191,7 +191,7 @@ def aligned(tokens: Sequence[str], text: str) -> tuple[int, int]:
     raise Unanswerable(NOT_BACK)
 
 
-def _numbers(logps: Sequence[float | None], places: Sequence[int] | range) -> list[float]:
+def _logps_at(logps: Sequence[float | None], places: Sequence[int] | range) -> list[float]:
     found = [logp for place in places if (logp := logps[place]) is not None]
     if len(found) < len(places):
         raise Unanswerable("no log-probability of the first token: the server puts no start token before a text")
@@ -203,7 +203,7 @@ def letter(token: str) -> str:
     return token.strip(" ▁Ġ\n")
 
 
-def _letters(question: Choose, tokens: Sequence[Token]) -> list[float]:
+def _letter_logps(question: Choose, tokens: Sequence[Token]) -> list[float]:
     if not tokens:
         raise Unanswerable("the server gave no log-probabilities")
     check_numbers([logp for _, logp in tokens[0].top if logp != -math.inf])
@@ -216,8 +216,8 @@ def _letters(question: Choose, tokens: Sequence[Token]) -> list[float]:
     return [float(np.logaddexp.reduce(logps)) if logps else UNLISTED for logps in found]
 
 
-def _shares(question: Choose, given: Sequence[str]) -> list[float]:
-    """The middle of Wilson's interval of each option's share of the samples, as a logarithm: it is never 0."""
+def _log_shares(question: Choose, given: Sequence[str]) -> list[float]:
+    """The log of the midpoint of Wilson's interval of each option's share of the samples, which is never 0."""
     chosen = [parsed(text, question.options) for text in given]
     if sum(choice is not None for choice in chosen) * 2 < len(chosen):
         raise Unanswerable(UNCLEAR)

@@ -1,4 +1,4 @@
-"""Whether a model knows a language, if its server gives no more than the next token or text."""
+"""Check whether a model knows a language, if its server gives only the next token or text."""
 
 from collections.abc import Callable, Sequence
 
@@ -20,13 +20,13 @@ BEGINNINGS = {
         "At the end of the": "day",
     }
 }
-"""By language, texts that go on with one word, which anybody who knows it expects, and that word."""
+"""By language, beginnings of texts, each with the next word that any speaker expects."""
 KNOWS, BARELY = 0.5, 0.2
-"""Shares of plain beginnings that a model continues as anybody would: a random one continues none of them."""
+"""Shares of these beginnings that a model must continue as expected; a random model continues none."""
 
 
 def unchecked(why: str) -> Finding:
-    """The finding that nothing could be found out."""
+    """The finding that head and language could not be checked."""
     says = f"head and language ({why})."
     return Finding(UNCHECKED, CAREFUL, says, "Look at some of its answers yourself.")
 

@@ -1,4 +1,4 @@
-"""Requests to a server: many at once, tried again where that may help, each answer as it comes."""
+"""Concurrent requests to a server, retried where that may help; replies are given as they come."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ AGAIN = (408, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529)
 REFUSALS = (400, 404, 405, 413, 415, 422, 501)
 """Statuses of a request that the server will never answer."""
 LONG = ("context", "too long", "too large", "maximum", "exceed")
-"""Words of a refusal because of a prompt's length."""
+"""Words in the refusal of a prompt that is too long."""
 FIRST_WAIT, LONGEST_WAIT = 0.25, 20.0
 QUOTED = 160
 
@@ -58,7 +58,7 @@ Reply = Mapping[str, Any] | Refused
 
 
 class Client:
-    """Sends requests, at most `concurrency` at once, each for at most `patience` seconds, waiting longer each time."""
+    """Sends at most `concurrency` requests at once; retries each for up to `patience` seconds, with growing pauses."""
 
     def __init__(
         self, address: Address, *, concurrency: int = 8, patience: float = 120.0, timeout: float = 120.0
@@ -131,7 +131,7 @@ class Client:
                 why = f"answers {response.status} ({self._quoted(response.phrase)})"
                 with suppress(ValueError):
                     told = float(response.headers.get("retry-after", 0))
-                    asked_to_wait = told if told < math.inf else 0.0  # which NaN is not, either
+                    asked_to_wait = told if told < math.inf else 0.0  # 0 for NaN, too
             except (httpcore.TimeoutException, TimeoutError):
                 why = f"does not answer within {self.timeout:g} seconds"
             except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError, OSError) as error:
@@ -178,7 +178,7 @@ class Client:
         return found
 
     def _clean(self, found: Any) -> Any:
-        """What a reply says without the key and halves of surrogate pairs: a run and its page can have neither."""
+        """The reply without the key and without lone surrogates: a run and its page must have neither."""
         if isinstance(found, str):
             return self.address.redacted(found).encode("utf-8", "replace").decode()
         if isinstance(found, list):

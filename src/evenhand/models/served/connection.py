@@ -17,7 +17,7 @@ from evenhand.errors import BadInput, ModelError
 
 DEFAULT_URL = "https://api.openai.com/v1"
 SHORTEST = 8
-"""Characters of a key that is a secret; a shorter one ("none", "EMPTY") is a placeholder, and is found in words."""
+"""The fewest characters of a secret key; a shorter one ("none", "EMPTY") is a placeholder, and may be part of words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Address:
         return cls(model, url.rstrip("/"), key)
 
     def redacted(self, text: str) -> str:
-        """A text of the server's without the key; one that is in the model's name, too, is no secret."""
+        """The server's text without the key; a key that is part of the model's name is no secret."""
         secret = len(self.key) >= SHORTEST and self.key not in self.name
         return text.replace(self.key, "(key)") if secret else text
 

@@ -28,7 +28,7 @@ READING = 1  # raised whenever the same question becomes other requests: kept an
 
 
 class ServedModel:
-    """Answers what its server can be asked, one request for each distinct one, as replies come.
+    """Answers the questions that its server can be asked, as replies come; equal requests are sent once.
 
     The fingerprint is of the name that answers and of how it is asked. Weights cannot be seen: `reference` has answers
     that a run keeps, to notice another model behind the same name.

@@ -1,4 +1,4 @@
-"""What a server can be asked, found out by a few requests; a server whose numbers would mean nothing is refused."""
+"""Find out by a few requests what a server can be asked, and refuse one whose numbers would mean nothing."""
 
 import math
 from collections.abc import Sequence
@@ -16,24 +16,24 @@ from evenhand.models.served.replies import Token
 
 TEXT = "Monday, Tuesday, Wednesday, Thursday, Friday"
 FIRST = (Span(0, TEXT.index(" ")),)
-"""The first word of the text: a server that puts no start token before it has no number for that."""
+"""The first word of the text, for which a server that puts no start token before it has no number."""
 LONG = "The nurse said that she was tired, and the engineer said that he was late. " * 8
 STARTS = ("<|endoftext|>", "<|begin_of_text|>", "<s>", "<bos>", "<|startoftext|>")
 """Start tokens of well-known models."""
 TOPS = (20, 5)
 """How many of the likeliest tokens are asked for: some servers allow 20, some 5."""
 REFERENCE = Choose(f"The two likeliest tokens after: {TEXT}", ("first", "second"))
-"""Stands for what its prompt says: nobody asks it. A model without numbers for whole texts is known by the answer."""
+"""The key of the reference answer of a model without numbers for whole texts; it is never sent as a question."""
 SUMS = 1.01
 """What the probabilities of the likeliest tokens may add up to, with rounding."""
 CLOSE = 0.05
 """Nats by which the same log-probability, asked for in two ways, may differ: half precision and batches of others."""
 FAR = 0.5
-"""Nats beyond which two askings of one question agree so little that the numbers mean nothing."""
+"""Nats: if two answers to one question differ by more, the numbers mean nothing."""
 
 
 class Probe:
-    """A few requests to a server, when it is made: which model answers, what it can be asked, answers to know it by."""
+    """Sends a few requests when it is created: which model answers, what it can be asked, its reference answers."""
 
     def __init__(self, client: Client, samples: int) -> None:
         self.client = client
@@ -55,7 +55,7 @@ class Probe:
             )
         self._remark("server", FINE if self.ability.whole else CAREFUL, *_describe(self.ability))
         self.disagreement, self.reference = self._ask_twice(self.ability)
-        """By how many nats two askings of the same differed at most, NaN where only text is given; and the answer."""
+        """Largest difference of two answers in nats, NaN if only text is given; and the first answer."""
 
     def _remark(self, check: str, verdict: Verdict, says: str, do: str = "") -> None:
         self.remarks.append((check, verdict, says, do))
@@ -79,7 +79,7 @@ class Probe:
         return self._send("completions", **{"prompt": prompt, "max_tokens": 1, "temperature": 1, **body})
 
     def _check_listed(self) -> None:
-        """The models that the server lists, if it does; the one asked for must be among them."""
+        """Raise if the server lists its models and the one asked for is not among them."""
         reply = self.client.one(Request("models"))
         if isinstance(reply, Refused):
             if reply.status == 404 and not self.client.address.base_url.endswith("/v1"):
@@ -246,7 +246,7 @@ class Probe:
         return ability
 
     def _ask_twice(self, ability: Ability) -> tuple[float, dict[Question, Answer]]:
-        """Questions to know the model by, and how far two askings of them differ."""
+        """How far two answers to the reference question differ, and the question with the first answer."""
         if ability.kind == "c":
             return math.nan, {}
         question: Question = Likelihood(f"{TEXT}.", FIRST) if ability.whole else REFERENCE
@@ -280,7 +280,7 @@ def _describe(ability: Ability) -> tuple[str, str]:
 
 
 def asked(client: Client, question: Question, ability: Ability) -> Sequence[float]:
-    """The answer to a question that a model is known by."""
+    """The log-probabilities that answer the reference question."""
     if ability.whole:
         found = [client.one(request) for request in asking.requests(question, ability, client.address.name)]
         return asking.answer(question, ability, found).logps

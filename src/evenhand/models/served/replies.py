@@ -38,7 +38,7 @@ def generated(reply: Reply) -> list[Token]:
             for text, logp, tops in rows
         ]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise _strange(found, error) from error
+        raise _unexpected_reply(found, error) from error
 
 
 def likeliest(reply: Reply) -> tuple[tuple[str, float], ...]:
@@ -62,7 +62,7 @@ def of_prompt(reply: Reply) -> list[Token]:
         tokens = [next(iter(place.values())) if place else None for place in found]
         return [Token(str(t["decoded_token"]), float(t["logprob"])) if t else Token("", None) for t in tokens]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise _strange(found, error) from error
+        raise _unexpected_reply(found, error) from error
 
 
 def text(reply: Reply) -> str:
@@ -103,11 +103,11 @@ def _choice(reply: Reply) -> Mapping[str, Any]:
         raise ModelError(f"The server refuses a request ({reply.status}): '{reply.says}'.")
     choices = reply.get("choices")
     if not isinstance(choices, Sequence) or not choices or not isinstance(choices[0], dict):
-        raise _strange(reply, None)
+        raise _unexpected_reply(reply, None)
     return choices[0]
 
 
-def _strange(found: object, error: Exception | None) -> ModelError:
+def _unexpected_reply(found: object, error: Exception | None) -> ModelError:
     why = f" ({error!r})" if error else ""
     return ModelError(
         f"The server's reply is not of the shape of OpenAI's API{why}: '{str(found)[:120]}'. Is it such a server?"

@@ -21,7 +21,7 @@ TABLE_5 = (
 )
 
 ACROSS = ("model or column", "what")
-"""What the columns of its tables are."""
+"""The columns of `cells` that are the columns of the thesis's tables."""
 
 
 def cell(
@@ -48,7 +48,7 @@ def stands_in(model: str) -> list[str]:
 ASLD, APPD = ("tgb", "likelihood-difference"), ("tbd-gendered", "pronoun")
 KINDS = {"simple": "tbd-simple", "BEC-Pro": "tbd-becpro", "TBD": "tbd"}
 CLOSE_PLL, CLOSE_PPD = 0.1, 0.01
-"""The thesis prints one decimal and two."""
+"""Tolerances: the thesis prints one decimal and two."""
 
 
 def reproduce(

@@ -64,10 +64,10 @@ def reminders(
         for label, frames in ((category, about), (f"professions ({category})", professions)):
             for column, frame in frames.items():
                 number = numbers[category][column] if label == category else None
-                value = _combined(replicate_means(frame, cluster="template", seed=seed))
+                value = _combined_row(replicate_means(frame, cluster="template", seed=seed))
                 rows.append(cell("5", label, column, "APPD", number, value))
         for column in COLUMNS:
-            step = _combined(replicate_changes(about["debias"], about[column], cluster="template", seed=seed))
+            step = _combined_row(replicate_changes(about["debias"], about[column], cluster="template", seed=seed))
             rows.append(cell("5", category, f"{column} - debias", "change", None, step))
     repeated = "once" if draws == 1 else f"{draws} times"
     notes = [
@@ -82,7 +82,7 @@ def reminders(
     return Reproduction(pd.DataFrame(rows), notes, across=ACROSS)
 
 
-def _combined(table: pd.DataFrame) -> Mapping[str, Any]:
+def _combined_row(table: pd.DataFrame) -> Mapping[str, Any]:
     return dict(table.set_index("group").loc[COMBINED])
 
 
@@ -150,7 +150,7 @@ def mt_gender(
     after_model = str(trained(model, texts, recipe_of(recipe, seed=seed), out, "after"))
     before = audit(model, suite="gbef", limit=limit, out=out / "runs", seed=seed, **loading)
     after = audit(after_model, suite="gbef", limit=limit, out=out / "runs", seed=seed, **loading)
-    words = before_after(_pronouns(before), _pronouns(after))
+    words = before_after(_pronoun_scores(before), _pronoun_scores(after))
     known = seen(words["profession"], texts)
     ordinary = words[words["better"] == "closer to 0"]
     groups = {
@@ -187,7 +187,7 @@ def mt_gender(
     return Reproduction(pd.DataFrame(rows), notes, runs=[before, after], charts=charts, across=ACROSS)
 
 
-def _pronouns(run: Run) -> pd.DataFrame:
+def _pronoun_scores(run: Run) -> pd.DataFrame:
     return pd.concat([run.scores_of(name, "pronoun") for name in ("tbd", "tbd-gendered")], ignore_index=True)
 
 

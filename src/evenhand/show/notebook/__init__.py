@@ -59,7 +59,7 @@ class Picture(NamedTuple):
 
 
 def picture(chart: alt.TopLevelMixin, caption: str) -> Picture:
-    """A chart as SVG in an address of its own, in which nothing can run, whatever its labels say."""
+    """A chart as SVG in a data: URL, where no script can run, whatever its labels contain."""
     svg = plots.render(chart, "svg")
     found = re.search(r'<svg[^>]* width="([\d.]+)', svg)
     address = f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
@@ -69,7 +69,7 @@ def picture(chart: alt.TopLevelMixin, caption: str) -> Picture:
 
 @singledispatch
 def html(what: Any) -> str:
-    """The HTML of an object of ours, to be shown in a notebook."""
+    """The HTML that a notebook shows for an object of evenhand."""
     raise BadInput(f"A notebook cannot show this: {what!r}.")
 
 
@@ -78,9 +78,9 @@ def _(run: StoredRun) -> str:
     sections = [Measured([run], [run.record.model], task, {}) for task in run.record.tasks]
     lines = summary(sections)
     page = run.path / FILE
-    told = public_path(page)  # the name alone where the path is private, which leads nowhere
+    told = public_path(page)  # of a private path only the name, which cannot be a link
     link = quote(told) if page.exists() and Path(told).absolute() == page.absolute() else ""
-    return _filled("run", run=run, lead=lead(lines), lines=lines[:ROWS], more=len(lines[ROWS:]), link=link)
+    return _fill_template("run", run=run, lead=lead(lines), lines=lines[:ROWS], more=len(lines[ROWS:]), link=link)
 
 
 @html.register
@@ -90,14 +90,14 @@ def _(comparison: Comparison) -> str:
     main = [row for row in judged if row.contrast or not row.groups][: 2 * ROWS]
     told = "Changes with their 95 % intervals"
     drawn = picture(changes(Comparison(comparison.runs, tuple(main))), told) if main else None
-    return _filled("comparison", comparison=comparison, moved=_rows(moved), every=_rows(judged), drawn=drawn)
+    return _fill_template("comparison", comparison=comparison, moved=_rows(moved), every=_rows(judged), drawn=drawn)
 
 
 @html.register
 def _(track: Track) -> str:
     shown = [(row.start, row.end, sentence(track, row)) for row in track.shown]
     drawn = picture(curves(track), "Values with their 95 % intervals, by checkpoint")
-    return _filled("track", lead=where(track), notes=list(notes(track)), shown=shown[:ROWS], drawn=drawn)
+    return _fill_template("track", lead=where(track), notes=list(notes(track)), shown=shown[:ROWS], drawn=drawn)
 
 
 def _rows(rows: Sequence[Change]) -> list[dict[Hashable, object]]:
@@ -106,20 +106,20 @@ def _rows(rows: Sequence[Change]) -> list[dict[Hashable, object]]:
 
 @html.register
 def _(verdict: Verdict) -> str:
-    return _filled("verdict", verdict=verdict)
+    return _fill_template("verdict", verdict=verdict)
 
 
 @html.register
 def _(found: Findings) -> str:
-    return _filled("findings", found=found)
+    return _fill_template("findings", found=found)
 
 
 @html.register
 def _(charts: Figures) -> str:
-    return _filled("figures", drawn=[picture(one, name) for name, one in charts.items()])
+    return _fill_template("figures", drawn=[picture(one, name) for name, one in charts.items()])
 
 
-def _filled(kind: str, **known: Any) -> str:
+def _fill_template(kind: str, **known: Any) -> str:
     return str(_environment().get_template("shown.html.j2").render(kind=kind, **known))
 
 

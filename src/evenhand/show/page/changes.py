@@ -20,7 +20,7 @@ class Move:
     main: bool
     """Whether it is one of the numbers that its dataset is judged by; the table has the others, too."""
     models: tuple[str, ...] = ()
-    """The names of two models that nobody made one from the other: then nothing "changed", they differ."""
+    """The names of two models, neither of which was made from the other: they differ, nothing "changed"."""
 
     @property
     def way(self) -> str:
@@ -28,7 +28,7 @@ class Move:
 
     @property
     def label(self) -> str:
-        """What it is of, in words; where it should be is not part of that."""
+        """The row in words, without the group `better`, which says where its value should be."""
         known = {name: label for name, label in self.change.groups.items() if name != "better"}
         return readings.words_of(replace(self.change, groups=known))
 
@@ -82,7 +82,7 @@ class Move:
 
 @dataclass(frozen=True)
 class Language:
-    """The pseudo-perplexity before and after; the change of its logarithm."""
+    """The pseudo-perplexity before and after a debiasing, and the change of its logarithm."""
 
     before: float
     after: float
@@ -100,7 +100,7 @@ class Language:
 
     @property
     def way(self) -> int:
-        """1 where it is shown to be worse, -1 better: the one rule, for a single row."""
+        """1 if it is shown to be worse, -1 if better, else 0: by stats.verdict.moved, for a single row."""
         return moved(self.change.low, self.change.high, self.p, self.sentences, enough(1))
 
 
@@ -150,5 +150,5 @@ class Changed:
             return None
 
     def _main(self, *ways: str) -> list[Move]:
-        """Measures of bias that went one of these ways: all their items, or women against men by group."""
+        """The main numbers of bias, without those of knowledge, that changed in one of these ways."""
         return [move for move in self.moves.values() if move.way in ways and move.main and not move.knows]

@@ -17,21 +17,21 @@ from evenhand.show.page.provenance import debiasing
 from evenhand.show.page.section import Measured
 
 MOST = 40
-"""Groups in a chart; with more it could not be read."""
+"""The most groups in a chart; more would be unreadable."""
 
 
 def pictures(measured: Measured) -> list[tuple[Markup, str]]:
     """The charts of a measure as SVG, with their captions: values by group, or scores; and charts of its dataset."""
     from evenhand.show.plots import page_svg  # drawing libraries take a second, which terminals do not need
 
-    drawings = list(_groups(measured))
+    drawings = list(_value_charts(measured))
     for sections in sections_of([measured.dataset]):
         drawings += drawings_of(measured, sections)
     return [(page_svg(drawing.chart, drawing.caption), drawing.caption) for drawing in drawings]
 
 
 def drawings_of(measured: Measured, sections: Sections) -> Iterator[Drawing]:
-    """What the sections of a dataset draw of a measure."""
+    """The charts that the sections of a dataset draw for a measure."""
     from altair import TopLevelMixin
 
     with foreign(f"The sections of '{measured.dataset}' failed to draw for the page", sections):
@@ -57,7 +57,7 @@ def chart_values(number: Number) -> dict[str, Any]:
     return {"value": value, "low": low, "high": high, "leans": bool(number.verdict.side)}
 
 
-def _groups(m: Measured) -> Iterator[Drawing]:
+def _value_charts(m: Measured) -> Iterator[Drawing]:
     from evenhand.show import plots
 
     paired = m.paired and len(m.runs) > 1
@@ -66,7 +66,7 @@ def _groups(m: Measured) -> Iterator[Drawing]:
     if paired:
         values = [(line.label, name, n) for line in m.lines for name, n in zip(m.names, line.numbers, strict=True)]
     else:
-        values = list(_by_group(m))
+        values = list(_group_values(m))
     rows = pd.DataFrame(
         {"group": group, "series": series, **chart_values(number)} for group, series, number in values if number.known
     )
@@ -91,7 +91,7 @@ def _groups(m: Measured) -> Iterator[Drawing]:
     yield Drawing(chart, f"{what}, with 95 % intervals.{at}{cut}")
 
 
-def _by_group(m: Measured) -> Iterator[tuple[str, str, Number]]:
+def _group_values(m: Measured) -> Iterator[tuple[str, str, Number]]:
     table = m.values_by_group
     split = m.paired and "gender" in table.names
     place = table.names.index("gender") if split else -1

@@ -24,7 +24,7 @@ class Section:
     name: str
     found: Counted
     examples: Mapping[str, Sequence[str]]
-    """Sentences with a word."""
+    """Example sentences by word."""
 
     @property
     def shares(self) -> list[tuple[str, Ratio, str, str, IntervalScale]]:
@@ -33,7 +33,7 @@ class Section:
         for what, ratio in shares(self.found).items():
             share = ratio.share
             number = Number(100 * share.value, 100 * share.low, 100 * share.high, neutral=50.0)
-            drawn = strip([number], ENDS, (0.0, 100.0), f"share of women: {percent(share)}", _judged(ratio.lean))
+            drawn = strip([number], ENDS, (0.0, 100.0), f"share of women: {percent(share)}", _lean_verdicts(ratio.lean))
             rows.append((what, ratio, percent(share), lean(ratio.lean), drawn))
         return rows
 
@@ -48,7 +48,7 @@ class Section:
 
     @property
     def leaning(self) -> dict[str, list[str]]:
-        """Professions that occur more with women, and more with men, than the corpus as a whole speaks of them."""
+        """Professions that occur more often with women, or with men, than the corpus as a whole mentions them."""
         jobs = self.found.beside.sort_values("ratio")
         return {
             who: list(jobs.loc[jobs["lean"] == side, "profession"])
@@ -57,7 +57,7 @@ class Section:
 
     @property
     def jobs(self) -> list[dict[str, Any]]:
-        """The professions, each with its numbers drawn; above 0 is more women here, as on the scale of shares."""
+        """The professions, each with its interval drawn; here above 0 means more women, as on the scale of shares."""
         rows: Any = self.found.beside.sort_values("ratio", ascending=False).to_dict("records")
         numbers = [Number(-row["ratio"], -row["high"], -row["low"]) for row in rows]
         between = domain(numbers, None, 0.0)
@@ -66,13 +66,13 @@ class Section:
             | {
                 "number": number,
                 "verdict": lean(row["lean"]),
-                "times": _times(number.value),
+                "times": _ratio_in_words(number.value),
                 "drawn": strip(
                     [number],
                     ENDS,
                     between,
                     f"{row['profession']}: {number.text} {number.brackets}",
-                    _judged(row["lean"]),
+                    _lean_verdicts(row["lean"]),
                 ),
             }
             for row, number in zip(rows, numbers, strict=True)
@@ -92,11 +92,11 @@ class Section:
         return {who: frame[frame["gender"] == side] for who, side in (("women", "female"), ("men", "male"))}
 
 
-def _judged(lean: str) -> list[Verdict]:
+def _lean_verdicts(lean: str) -> list[Verdict]:
     return [Verdict("leans" if lean in SIDES else "undecided", lean)]
 
 
-def _times(value: float) -> str:
+def _ratio_in_words(value: float) -> str:
     """A logarithm of a ratio in words: "2.1 times as many men"."""
     return f"{math.exp(abs(value)):.1f} times as many {'men' if value < 0 else 'women'}"
 

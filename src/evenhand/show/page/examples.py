@@ -13,7 +13,7 @@ from evenhand.runs.record import TaskRecord
 from evenhand.show.page.readings import Reading, group, harmless
 
 STRONGEST = 5
-"""Items on either side that a page shows where no script runs; with one, it shows all."""
+"""Items on either side that a page shows without JavaScript; its script shows all."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,7 @@ class Shown:
 def scored(run: StoredRun, task: TaskRecord, reading: Reading, pairs: pd.DataFrame | None) -> pd.DataFrame:
     """The items with their texts: columns score, text, other, finer (to rank equal scores) and the groups.
 
-    `pairs` has partners, female and male, as papers.paired gives them: then a row is a pair, its score the
-    difference.
+    `pairs` are those of Partners.pairs, female and male: then a row is a pair, and its score the difference.
     """
     texts = run.items[run.items["dataset"] == task.dataset].set_index("id")
     if pairs is not None:
@@ -58,7 +57,7 @@ def strongest(
 ) -> tuple[list[Shown], list[Shown]]:
     """The items farthest below and farthest above the neutral value, the farthest first.
 
-    Where there is one side alone, or no neutral value, the lowest and the highest.
+    With one side only, or without a neutral value: the lowest and the highest.
     """
     two_sided = not math.isnan(neutral) and "" not in reading.leans
     most = STRONGEST if two_sided else min(STRONGEST, int(rows["score"].notna().sum()) // 2)
@@ -73,7 +72,7 @@ def strongest(
 
 
 def example(rows: pd.DataFrame, value: float, dataset: str, reading: Reading, by: Sequence[str]) -> Shown | None:
-    """The item whose score is nearest to the value, a typical one; never an offensive sentence."""
+    """A typical item: its score is nearest to the value. Never an offensive sentence."""
     rows = rows[rows["text"].notna() & rows["score"].notna()]
     if reading.offends:
         allowed = harmless(dataset)
@@ -82,7 +81,7 @@ def example(rows: pd.DataFrame, value: float, dataset: str, reading: Reading, by
         rows = rows if allowed else rows.iloc[:0]
     if rows.empty or math.isnan(value):
         return None
-    far = rows["score"].max() if set(rows["score"]) <= {0.0, 0.5, 1.0} else value  # yes and no have no middle
+    far = rows["score"].max() if set(rows["score"]) <= {0.0, 0.5, 1.0} else value  # scores of 0 and 1 have no middle
     nearest = (rows["score"] - far).abs().to_numpy().argmin()
     return shown(rows.iloc[nearest].to_dict(), by)
 
@@ -94,28 +93,28 @@ def shown(row: Mapping[Any, Any], by: Sequence[str]) -> Shown:
     if not text:
         texts: tuple[tuple[Segment, ...], ...] = ((Segment(f"item {row.get('id', row.get('id_female', ''))}"),),)
     elif other:
-        texts = _both(text, other)
+        texts = _mark_differences(text, other)
     else:
-        texts = (_blank(text),)
+        texts = (_mark_candidates(text),)
     return Shown(texts, groups, float(row["score"]))
 
 
-def _both(text: str, other: str) -> tuple[tuple[Segment, ...], tuple[Segment, ...]]:
+def _mark_differences(text: str, other: str) -> tuple[tuple[Segment, ...], tuple[Segment, ...]]:
     found = changes(text, other)
     here = [(span.start, span.stop) for change in found for span in change.here]
     there = [(span.start, span.stop) for change in found for span in change.there]
     if sum(b - a for a, b in here) > len(text) / 2:  # a premise and a hypothesis: two texts, not one text changed
         return (Segment(text),), (Segment(other),)
-    return _cut(text, here), _cut(other, there)
+    return _segments(text, here), _segments(other, there)
 
 
-def _blank(text: str) -> tuple[Segment, ...]:
-    """The sentence with the candidates for its blank, which are in brackets, marked."""
+def _mark_candidates(text: str) -> tuple[Segment, ...]:
+    """The sentence with the candidates for its blank, in brackets, marked as a segment."""
     start, stop = text.find("["), text.find("]")
-    return _cut(text, [(start, stop + 1)]) if 0 <= start < stop and "/" in text[start:stop] else (Segment(text),)
+    return _segments(text, [(start, stop + 1)]) if 0 <= start < stop and "/" in text[start:stop] else (Segment(text),)
 
 
-def _cut(text: str, spans: Sequence[tuple[int, int]]) -> tuple[Segment, ...]:
+def _segments(text: str, spans: Sequence[tuple[int, int]]) -> tuple[Segment, ...]:
     segments, at = [], 0
     for start, stop in sorted(spans):
         segments += [Segment(text[at:start]), Segment(text[start:stop], True)]

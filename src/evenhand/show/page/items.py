@@ -1,4 +1,4 @@
-"""Every item of a dataset with its scores, as compact data that the page's script makes a table of when it is seen."""
+"""Every item of a dataset with its scores, as compact data for a table that the page's script makes on demand."""
 
 import base64
 import json
@@ -14,7 +14,7 @@ from evenhand.show.page import readings
 from evenhand.show.page.section import Measured
 
 LEVEL = 3
-"""How hard to pack: beyond, it takes twice the time for a tenth of the size."""
+"""The zlib compression level; higher ones take twice the time to save a tenth of the size."""
 MOST = 200_000
 """Rows of a table; more would make a page that takes long to open."""
 
@@ -41,28 +41,28 @@ def items_of(members: Sequence[Measured]) -> list[Items]:
     for paired in (True, False):
         mine = [s for s in members if s.paired == paired and s.has_texts and any(map(len, s.items))]
         if mine:
-            found.append(_items(mine))
+            found.append(_item_table(mine))
     return found
 
 
-def _items(members: Sequence[Measured]) -> Items:
+def _item_table(members: Sequence[Measured]) -> Items:
     wanted = members[0].runs[0].headline_task(members[0].dataset).name
     first = next((section for section in members if section.key == wanted), members[0])
     rows = first.items[0]
     index = pd.Index(rows["id_female"] if first.paired else rows["id"])
     kept = slice(0, MOST)
-    columns = [*_texts(first, rows), *_labels(first, rows), *_scores(members, first, index)]
+    columns = [*_text_columns(first, rows), *_label_columns(first, rows), *_score_columns(members, first, index)]
     for column in columns:
         column["rows"] = column["rows"][kept]
     sort = next((n for n, c in enumerate(columns) if c.pop("first", False)), len(columns) - 1)
     texts = [column.pop("rows") for column in columns if column["kind"] == "text"]
-    together = [text for row in zip(*texts, strict=True) for text in row]  # two alike next to each other pack best
+    together = [text for row in zip(*texts, strict=True) for text in row]  # neighbours that are alike compress best
     whole = {"columns": columns, "texts": together, "sort": sort, "lang": first.language}
     packed = zlib.compress(json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode(), LEVEL)
     return Items(first, len(rows), max(0, len(rows) - MOST), base64.b64encode(packed).decode())
 
 
-def _texts(first: Measured, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
+def _text_columns(first: Measured, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
     for name, head in zip(("text", "other"), first.reading.sentences, strict=True):
         if head:
             yield {"name": head, "kind": "text", "rows": _strings(rows[name])}
@@ -73,8 +73,8 @@ def _strings(column: pd.Series) -> list[str]:
     return [text if isinstance(text, str) else "" for text in column.tolist()]
 
 
-def _labels(first: Measured, rows: pd.DataFrame) -> Iterator[dict[str, object]]:
-    """Groups as numbers of labels; one with a single label tells nothing."""
+def _label_columns(first: Measured, rows: pd.DataFrame) -> Iterator[dict[str, object]]:
+    """Groups as codes of labels; a group with a single label is skipped."""
     for name in first.item_groups:
         codes, labels = pd.factorize(np.array(_strings(rows[name]), dtype=object), sort=True)
         if len(labels) > 1:
@@ -82,7 +82,7 @@ def _labels(first: Measured, rows: pd.DataFrame) -> Iterator[dict[str, object]]:
             yield {"name": readings.group_name(name), "kind": "label", "labels": told, "rows": codes.tolist()}
 
 
-def _scores(members: Sequence[Measured], first: Measured, index: pd.Index) -> Iterator[dict[str, object]]:
+def _score_columns(members: Sequence[Measured], first: Measured, index: pd.Index) -> Iterator[dict[str, object]]:
     for section in members:
         for name, rows in zip(section.names, section.items, strict=True):
             of = f", {name}" if len(section.names) > 1 else ""
@@ -90,14 +90,14 @@ def _scores(members: Sequence[Measured], first: Measured, index: pd.Index) -> It
             scores = pd.Series(rows["score"].to_numpy(dtype=float), index=ids).reindex(index).to_numpy()
             shown = section.reading.title if len(members) > 1 else "score"
             wanted = section.key == first.key if not first.reading.ranked else section.measure == first.reading.ranked
-            column = {"name": f"{shown}{of}", "kind": "score", "rows": _rounded(scores), "signed": section.signed}
+            column = {"name": f"{shown}{of}", "kind": "score", "rows": _round_scores(scores), "signed": section.signed}
             yield column | {"first": wanted}
             if section.paired and not of:
                 for side, words in zip(("female", "male"), section.reading.sentences, strict=True):
-                    one = _rounded(rows.set_axis(ids)[f"score_{side}"].reindex(index).to_numpy(dtype=float))
+                    one = _round_scores(rows.set_axis(ids)[f"score_{side}"].reindex(index).to_numpy(dtype=float))
                     yield {"name": f"score {words}", "kind": "score", "rows": one, "signed": True}
 
 
-def _rounded(scores: np.ndarray[Any, Any]) -> list[float | None]:
+def _round_scores(scores: np.ndarray[Any, Any]) -> list[float | None]:
     known = np.isfinite(scores)
     return [value if fine else None for value, fine in zip(np.round(scores, 3).tolist(), known.tolist(), strict=True)]

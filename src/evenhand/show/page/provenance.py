@@ -1,4 +1,4 @@
-"""Where the numbers come from: enough to get them again, and to cite them."""
+"""Where the numbers come from: enough to reproduce and to cite them."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from evenhand.runs.rows import row_label
 
 
 def facts(run: StoredRun) -> list[tuple[str, str]]:
-    """What to know of one run: name and value."""
+    """The facts about a run, by name."""
     return [(name, str(value)) for name, value in _facts(run) if value not in (None, "", [])]
 
 
@@ -32,15 +32,15 @@ def _facts(run: StoredRun) -> Iterator[tuple[str, Any]]:
         *("server", "answered_by", "gives", "start", "two_askings_differ_by", "samples", "unclear", "settings"),
     ):
         yield name.replace("_", " "), loaded.get(name)
-    if parameters := loaded.get("parameters"):  # of a model of one's own it may be anything
+    if parameters := loaded.get("parameters"):  # a user's own model may give any type
         yield "parameters", f"{parameters:,}" if isinstance(parameters, int) else parameters
     for audit in about.audits:
         of = f", {', '.join(dict.fromkeys(task.dataset for task in audit.tasks))}" if len(about.audits) > 1 else ""
-        yield from ((f"{name}{of}", value) for name, value in _audit(audit))
+        yield from ((f"{name}{of}", value) for name, value in _audit_facts(audit))
     yield "run folder", public_path(run.path)
 
 
-def _audit(audit: AuditRecord) -> Iterator[tuple[str, Any]]:
+def _audit_facts(audit: AuditRecord) -> Iterator[tuple[str, Any]]:
     task, work = audit.tasks[0], audit.work
     yield "suite", audit.suite
     yield "items of each dataset", f"a sample of at most {task.limit:,}" if task.limit else "all"
@@ -59,7 +59,7 @@ def _audit(audit: AuditRecord) -> Iterator[tuple[str, Any]]:
 
 
 def sources(tasks: Sequence[TaskRecord]) -> list[dict[str, str]]:
-    """The datasets: name, version, measures with theirs, options, source, licence."""
+    """The datasets: name, version, measures with their versions, options, source, licence."""
     found: dict[str, dict[str, str]] = {}
     for task in tasks:
         new = {
@@ -83,9 +83,9 @@ RULE = {"rule", "verdict", "says"}
 
 
 def debiasing(runs: Sequence[StoredRun]) -> Mapping[str, Any] | None:
-    """The record of the debiasing that these two runs are before and after of; None where there is none.
+    """The record of the debiasing between these two runs, before and after; None if there is none.
 
-    It lies in the folder that both are in, and names them by the fingerprints of their models.
+    It is in the folder that contains both, and names them by the fingerprints of their models.
     """
     if len(runs) != 2:
         return None
@@ -99,7 +99,7 @@ def debiasing(runs: Sequence[StoredRun]) -> Mapping[str, Any] | None:
 
 
 def gate(run: StoredRun) -> Mapping[str, Any] | None:
-    """What a gate said of this run."""
+    """The contents of the run's gate.json; None if it is missing or damaged."""
     found = _read(run.path / GATE)
     rules = found.get("rules") if found else None
     whole = isinstance(rules, list) and all(isinstance(r, dict) and set(r) >= RULE for r in rules)
@@ -107,7 +107,7 @@ def gate(run: StoredRun) -> Mapping[str, Any] | None:
 
 
 def judged_rows(run: StoredRun, dataset: str) -> dict[tuple[str, str], str]:
-    """What the bounds of a policy say of a run's values, by measure and row: pass, fail or undecided."""
+    """The verdict of a gate's policy on each value of a run, by measure and row: pass, fail or undecided."""
     found: dict[tuple[str, str], list[str]] = {}
     for rule in (gate(run) or {"rules": ()})["rules"]:
         if (rule.get("on"), rule.get("dataset")) == ("value", dataset):

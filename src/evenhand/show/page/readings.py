@@ -1,4 +1,4 @@
-"""How to read a number, in words: those of its measure and dataset, and those in words.toml for all of them."""
+"""Numbers in words: with the texts of the measure and dataset, and those in words.toml for all of them."""
 
 import math
 import tomllib
@@ -28,7 +28,7 @@ class Reading:
     leans: tuple[str, str] = ("below neutral", "above neutral")
     much: str | tuple[str, str] = ""
     factor: float = 1.0
-    """What a value is multiplied by where `much` speaks of both kinds: they differ by twice the stereotype."""
+    """The factor of values in `much` where it compares the two kinds, which differ by twice the stereotype."""
     scale: tuple[float, float] | None = None
     items: tuple[str, str] = ("Lowest", "Highest")
     sentences: tuple[str, str] = ("sentence", "")
@@ -46,35 +46,35 @@ class Reading:
         """The size of a value in everyday words; `much` may have other words for a value below neutral."""
         above = number.value > (0.0 if math.isnan(number.neutral) else number.neutral)
         value = self.factor * number.value
-        times = _times(value)
+        times = _capped_exp(value)
         points = f"{abs(100 * value):.0f} percentage points {'likelier' if value > 0 else 'less likely'} than"
         told = self.much if isinstance(self.much, str) else self.much[above]
         return told.format(
-            times=_factor(times),
-            relative=_relative(times),
+            times=_format_factor(times),
+            relative=_relative_likelihood(times),
             verb=_verb(times)[0],
             by=_verb(times)[1],
             odds=_odds(number),
             apart=points,
-            ratio=_factor(value),
+            ratio=_format_factor(value),
             percent=f"{100 * value:.0f}",
             rest=f"{100 - 100 * value:.0f}",
             size=f"{abs(100 * value):.0f}",
-            signed=_signed(100 * value),
+            signed=_format_signed(100 * value),
             n=f"{number.n:,}",
         )
 
     def in_percent(self, value: float) -> str:
-        """The value as a percentage; of a difference of logarithms, by how much likelier. Empty where there is none."""
+        """The value as a percentage: for a difference of logarithms, how much likelier. Empty if there is none."""
         if math.isnan(value):
             return ""
         value *= self.factor
         if self.unit == "nats":
-            times = _times(value)
-            return f"×{times:.3g}" if times >= 2 else f"{_signed(100 * (times - 1))} %"
+            times = _capped_exp(value)
+            return f"×{times:.3g}" if times >= 2 else f"{_format_signed(100 * (times - 1))} %"
         if self.scale == (0.0, 1.0):
             return f"{100 * value:.0f} %" if value >= 0.1 else f"{100 * value:.1f} %"
-        return f"{_signed(100 * value)} points" if self.scale == (-1.0, 1.0) else ""
+        return f"{_format_signed(100 * value)} points" if self.scale == (-1.0, 1.0) else ""
 
     def span(self, number: Row) -> str:
         """The interval as percentages, from the side that `much` speaks from; empty where there is none."""
@@ -86,16 +86,16 @@ class Reading:
         return f"{ends[0]} to {ends[1]}" if all(ends) else ""
 
 
-def _signed(value: float) -> str:
+def _format_signed(value: float) -> str:
     """A whole number with its sign, 0 without."""
     return f"{whole:+d}" if (whole := round(value)) else "0"
 
 
-def _times(value: float) -> float:
-    return math.exp(min(value, 300.0))  # beyond, a model is broken, and a float would overflow
+def _capped_exp(value: float) -> float:
+    return math.exp(min(value, 300.0))  # larger only for a broken model; a float would overflow
 
 
-def _factor(times: float) -> str:
+def _format_factor(times: float) -> str:
     return f"{times:.2f}" if times < 10 else f"{times:,.3g}"
 
 
@@ -105,18 +105,18 @@ def _verb(times: float) -> tuple[str, str]:
     if not percent:
         return "does not change", "by more than 0.5 %"
     verb = "raises" if percent > 0 else "lowers"
-    return (verb, f"by {abs(percent)} %") if percent < 100 else ("multiplies", f"by {_factor(times)}")
+    return (verb, f"by {abs(percent)} %") if percent < 100 else ("multiplies", f"by {_format_factor(times)}")
 
 
 def _odds(number: Row) -> str:
-    """From which odds to which, where the run has them: ", from .42 to .25"."""
+    """The odds before and after, if the run has them: ", from .42 to .25"."""
     if math.isnan(number.prior):
         return ""
-    before, after = (f"{_times(log):.2g}".removeprefix("0") for log in (number.prior, number.prior + number.value))
+    before, after = (f"{_capped_exp(log):.2g}".removeprefix("0") for log in (number.prior, number.prior + number.value))
     return f", from {before} to {after}"
 
 
-def _relative(times: float) -> str:
+def _relative_likelihood(times: float) -> str:
     if times >= 2:
         return f"{times:.2g} times as likely as" if times < 10 else f"{times:,.3g} times as likely as"
     percent = round(100 * (times - 1))
@@ -142,13 +142,15 @@ def reading(task: TaskRecord, *, estimand: str = "", contrast: bool = False, kin
     nouns = {**_words()["kinds"], **dataset_words(task.dataset)}
     for name in ("leans", "much"):
         given = fields.get(name, "")
-        fields[name] = _filled(given, nouns) if isinstance(given, str) else [_filled(text, nouns) for text in given]
+        fields[name] = (
+            _fill_nouns(given, nouns) if isinstance(given, str) else [_fill_nouns(text, nouns) for text in given]
+        )
     fields = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
     known = {name: value for name, value in fields.items() if name in Reading.__dataclass_fields__}
     return Reading(**known | ({"kind": kind} if kind else {}))
 
 
-def _filled(text: str, nouns: Mapping[str, Any]) -> str:
+def _fill_nouns(text: str, nouns: Mapping[str, Any]) -> str:
     """The text with a dataset's words for what its items are about."""
     for name in _words()["kinds"]:
         text = text.replace(f"{{{name}}}", nouns[name])
@@ -156,12 +158,12 @@ def _filled(text: str, nouns: Mapping[str, Any]) -> str:
 
 
 def harmless(dataset: str) -> dict[str, str]:
-    """The groups of a dataset that offends whose sentences do not; none where that is not known."""
+    """The groups with inoffensive sentences, in a dataset that has offensive ones; empty if unknown."""
     return dict(dataset_words(dataset).get("harmless", {}))
 
 
 def dataset(name: str) -> str:
-    """A dataset's name for people, whatever its options; its own where it has no other."""
+    """The title of a dataset, whatever its options; its name if it has no title."""
     return str(dataset_words(name).get("title", name))
 
 
@@ -171,7 +173,7 @@ def group(name: str, label: str) -> str:
 
 
 def group_name(name: str) -> str:
-    """What a group is called."""
+    """The name of a group in words."""
     return str(_words()["group-names"].get(name, name.replace("_", " ")))
 
 
@@ -188,7 +190,7 @@ def probability(p: float) -> str:
 
 
 def words_of(row: Row | Change) -> str:
-    """What a row is of, in words; empty for the value of all items."""
+    """The estimand and the groups of a row in words; empty for the value of all items."""
     return ", ".join(filter(None, (row.estimand, *(group(name, label) for name, label in row.groups.items()))))
 
 
@@ -204,22 +206,22 @@ def _words() -> dict[str, Any]:
 
 MARKS = {"leans": NO_SIZE, "undecided": "○", "right": "✓", "level": "◇", "none": "–"}
 POLICY = {"pass": "within the policy's bounds", "undecided": "policy undecided", "fail": "beyond the policy's bounds"}
-"""What is said of the size of a lean that a policy has bounds for."""
+"""What is said of a lean instead of its size, by the verdict of a policy that has bounds for it."""
 BY_CHANCE = "its own interval leaves out neutral, but among all the rows judged together chance may do that"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A tone, by which it is marked, and what to say."""
+    """A verdict in words; its tone and size decide its mark."""
 
     tone: str
     short: str
     because: str = ""
     much: str = ""
     size: str = ""
-    """Of a lean: stats.verdict.size."""
+    """The size of a lean, by stats.verdict.size."""
     bounds: str = ""
-    """What the bounds of a policy say of a lean, which is said instead of its size."""
+    """What the bounds of a policy say of a lean; shown instead of its size."""
 
     @property
     def says(self) -> str:
@@ -233,7 +235,7 @@ class Verdict:
 def verdict(number: Row, reading: Reading, judged: str = "") -> Verdict:
     """The verdict on a number: stats.verdict decides, the reading has the words.
 
-    How large a lean is, is said by its size; where a policy has `judged` the number, by what the policy says.
+    A lean is described by its size or, where a policy has `judged` the number, by what the policy says.
     """
     much = reading.how_much(number) if number.known else ""
     unjudged: dict[str, tuple[str, str]] = _words()["not-judged"]

@@ -57,9 +57,9 @@ def page(runs: Sequence[StoredRun]) -> str:
 
 
 def named(runs: Sequence[StoredRun]) -> tuple[list[str], Mapping[str, Any] | None]:
-    """What the runs are called, and the record of the debiasing that made the second of two from the first.
+    """The names of the runs, and the record of the debiasing that made the second of two from the first, if any.
 
-    Without such a record two models are two models: nobody knows which was first.
+    Without a record the order of two models is unknown, so neither is called before or after.
     """
     debiased = provenance.debiasing(runs)
     if debiased is None:
@@ -79,7 +79,7 @@ def write(runs: Sequence[StoredRun], path: Path) -> None:
 
 def policy() -> str:
     """The page's Content-Security-Policy: its own style and script by their hashes, and nothing from anywhere else."""
-    digests = (hashlib.sha256(_look(name).encode()).digest() for name in ("style.css", "page.js"))
+    digests = (hashlib.sha256(_read_asset(name).encode()).digest() for name in ("style.css", "page.js"))
     style, script = (base64.b64encode(digest).decode() for digest in digests)
     return (
         f"default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'; "
@@ -93,17 +93,17 @@ def _title(names: Sequence[str], runs: Sequence[StoredRun], debiased: bool) -> s
     return " and ".join(names) if len(names) <= 2 else f"{len(names)} models side by side"
 
 
-def _look(name: str) -> str:
+def _read_asset(name: str) -> str:
     return (files("evenhand.show.page") / "look" / name).read_text(encoding="utf-8")
 
 
 def render(template: str, /, **known: Any) -> str:
-    """A page by the template of this name."""
+    """The page that the template of this name gives."""
     return str(_environment().get_template(template).render(**known))
 
 
 def environment(*folders: str) -> Any:
-    """The templates in these folders of show/: a jinja2.Environment."""
+    """A jinja2.Environment of the templates in these folders of show/."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined  # a tenth of a second
 
     loader = ChoiceLoader([PackageLoader(f"evenhand.show.{folder}", "look") for folder in folders])
@@ -128,16 +128,16 @@ def _environment() -> Any:
         "size_rule": SIZES,
         "by_chance": readings.BY_CHANCE,
         "public_path": public_path,
-        "style": Markup(_look("style.css")),  # our own files, the only text that is not escaped
-        "script": Markup(_look("page.js")),
+        "style": Markup(_read_asset("style.css")),  # our own files, the only text that is not escaped
+        "script": Markup(_read_asset("page.js")),
     }
     return made
 
 
 def save(runs: Sequence[StoredRun], out: str | Path | None = None, *, force: bool = False) -> Path:
-    """Write the page, by default to report.html in the folder of one run, or here for several; give its path.
+    """Write the page, by default to report.html in the folder of one run, or here for several; return its path.
 
-    A file that exists is replaced only with `force`; the page in a run's folder is ours, and always is.
+    An existing file is replaced only with `force`, except for the page in a run's own folder.
     """
     path = Path(out).expanduser() if out is not None else runs[0].path / FILE if len(runs) == 1 else Path(FILE)
     if path.suffix.lower() not in (".html", ".htm"):

@@ -1,4 +1,4 @@
-"""An interval on its scale, with the neutral point: where to draw what, in units of the SVG."""
+"""Intervals on a scale with the neutral value: the coordinates of the SVG that the template draws."""
 
 import math
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ class Mark:
     y: float
     spans: bool
     number: int
-    """Which of the runs it is of, from 1."""
+    """The number of its run, from 1."""
     tone: str
     radius: int
     """The larger the lean, the larger its dot."""
@@ -29,7 +29,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class IntervalScale:
-    """What the template draws, and its text for screen readers."""
+    """A scale with the marks that the template draws on it, and its text for screen readers."""
 
     marks: tuple[Mark, ...]
     neutral: float | None
@@ -45,7 +45,7 @@ class IntervalScale:
 
     @property
     def anchor(self) -> str:
-        """Which way the neutral value's label goes from its place."""
+        """The SVG text-anchor of the neutral value's label."""
         if self.neutral is None:
             return "middle"
         return "start" if self.neutral < WIDTH / 4 else "end" if self.neutral > WIDTH * 3 / 4 else "middle"

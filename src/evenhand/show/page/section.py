@@ -51,7 +51,7 @@ class Line:
 
 
 class Measured:
-    """The results of one task in runs that have measured the same."""
+    """The results of one task in one or more runs that were measured in the same way."""
 
     def __init__(
         self, runs: Sequence[StoredRun], names: Sequence[str], task: TaskRecord, moves: Mapping[tuple[str, ...], Move]
@@ -114,7 +114,7 @@ class Measured:
         return [self._line(rows) for rows in shown or [self._all]]
 
     def lines_of(self, labels: Collection[str]) -> list[Line]:
-        """The lines of the groups with these labels, but for parts within them; the main lines if there are none."""
+        """The lines of the groups with these labels, without parts within groups; without labels, the main lines."""
         if not labels:
             return [line for line in self.lines if line.main]
         found = []
@@ -159,7 +159,7 @@ class Measured:
 
     @cached_property
     def tables(self) -> list[Table]:
-        """Stereotype and default, of all items and by group, where they are told apart; the measure's own values."""
+        """Stereotype and default, of all items and by group, if they can be told apart; then its own values."""
         rows = []
         for of in self._judged:
             own = readings.reading(self.task, estimand=of[0].estimand) if of[0].estimand else None
@@ -171,7 +171,7 @@ class Measured:
 
     @cached_property
     def _own_values(self) -> list[Table]:
-        """The measure's own values by group, all items first; then what lies within groups."""
+        """The measure's own values by group, all items first; then the parts within groups."""
         within = self.task.within
         levels: dict[tuple[str, ...], list[TableRow]] = {}
         for numbers in (rows for rows in self._rows if not rows[0].judged):

@@ -17,11 +17,11 @@ TONES = ("leans", "undecided", "none", "level", "right")
 
 
 def summary(sections: Sequence[Measured]) -> list[tuple[Measured, Line]]:
-    """The lines of the measure that each dataset is judged by: datasets that lean first, each with its main numbers."""
+    """The lines of the measure that each dataset is judged by, its headline task; datasets that lean come first."""
     chosen = [section for section in sections if section.task == section.runs[0].headline_task(section.dataset)]
     first = {s.key: min(TONES.index(line.verdicts[-1].tone) for line in s.lines if line.main) for s in chosen}
     found = [(s, line) for s in sorted(chosen, key=lambda s: first[s.key]) for line in s.lines]
-    for s in sections:  # below the labels that a classifier is judged by, those that are judged with them
+    for s in sections:  # other measures of the same family go below the headline task
         family = (s.dataset, s.task.family) if s.task.family and s not in chosen else None
         together = [place for place, (one, _) in enumerate(found) if (one.dataset, one.task.family) == family]
         for place in together[-1:]:
@@ -32,7 +32,7 @@ def summary(sections: Sequence[Measured]) -> list[tuple[Measured, Line]]:
 
 
 def besides(sections: Sequence[Measured], shown: Measured, label: str) -> list[tuple[Measured, Line]]:
-    """The same row of other measures, where it leans, for the last run: the summary has one measure of each dataset."""
+    """The same row of the dataset's other measures, where it leans in the last run; the summary has one measure."""
     others = [s for s in sections if s.dataset == shown.dataset and s.measure != shown.measure]
     return [(s, line) for s in others for line in s.lines if (line.label, line.verdicts[-1].tone) == (label, "leans")]
 
@@ -47,7 +47,7 @@ def main_leans(lines: Sequence[tuple[Measured, Line]]) -> list[tuple[Measured, L
 
 
 def lead(lines: Sequence[tuple[Measured, Line]]) -> str:
-    """The first line, for the last run: whether a bias is shown, which of the two it is, and what the others do."""
+    """The first line, about the last run: whether a bias is shown, which one, and what the other numbers show."""
     tones = [found.verdicts[-1].tone for _, found in lines if found.main]
     numbers = f"{len(tones)} main numbers"
     if tones.count("none") == len(tones):
@@ -66,7 +66,7 @@ def lead(lines: Sequence[tuple[Measured, Line]]) -> str:
         told = f"{'yes, but hardly' if least else 'yes'}, on this data: {'; '.join(claims)}."
         rest["leans"] = tones.count("leans") - len(shown)
     elif any(line.verdicts[-1].tone == "leans" for _, line in lines):
-        told = f"not shown: {_by_chance(lines)}"
+        told = f"not shown: {_chance_sentence(lines)}"
         rest["undecided"] = 0
     else:
         told = f"not shown: {f'none of its {numbers} leans' if len(tones) > 1 else 'its main number does not lean'}."
@@ -86,8 +86,8 @@ def _claim(line: Line) -> str:
     return line.reading.leans[above]
 
 
-def _by_chance(lines: Sequence[tuple[Measured, Line]]) -> str:
-    """How often chance gives as much: each family of rows has a false alarm in one of twenty."""
+def _chance_sentence(lines: Sequence[tuple[Measured, Line]]) -> str:
+    """How often chance alone makes single rows lean: each family of rows has a false alarm 1 time in 20."""
     judged = [(s, line) for s, line in lines if line.verdicts[-1].tone in ("leans", "undecided")]
     families = len({(section.key, line.main) for section, line in judged})
     audits = round(1 / (1 - (1 - ALPHA) ** families))

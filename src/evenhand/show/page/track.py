@@ -15,7 +15,7 @@ from evenhand.show.page.runs import policy, render
 MARKS = {"lost": "▲", "gained": "▼", "changed": "◆"}
 BECAME = {"lost": "became more biased", "gained": "became less biased", "changed": "changed"}
 KNOWS = {"lost": "came to know less", "gained": "came to know more", "changed": "changed"}
-"""By analysis.change.way: of measures of bias, and of those of what a model should know."""
+"""By Change.way: BECAME for measures of bias, KNOWS for measures of what a model should know."""
 TOLD = 3
 """Changes that the first sentence names."""
 
@@ -30,7 +30,7 @@ def named(track: Track, curve: Curve) -> str:
 
 
 def became(row: Change) -> str:
-    """What a change comes to, in words."""
+    """A change in words, such as "became more biased"."""
     return (KNOWS if row.task.better == "higher" else BECAME)[row.way]
 
 
@@ -45,23 +45,23 @@ def sentence(track: Track, row: Change) -> str:
 
 def lead(track: Track) -> str:
     """The answer, in a sentence or two: where the model became more or less biased."""
-    if len(unfit := _unfit(track, all)) >= len(track.labels) - 1:
+    if len(unfit := _unfit_checkpoints(track, all)) >= len(track.labels) - 1:
         are = "is" if len(unfit) == 1 else "are"
         return f"Nothing can be judged: {', '.join(unfit)} {are} unfit to be measured, by the doctor."
     if not track.shown:
-        whole = _grouped(track, track.overall)
+        whole = _group_changes(track, track.overall)
         overall = "".join(f" From {start} to {end} it {told}{of}." for told, start, end, of in whole)
         none = f"No change between neighbouring checkpoints is shown in {_values(len(track.curves))}"
         return f"{none}; other measures are not compared here.{overall}"
-    groups = list(_grouped(track, track.shown))
+    groups = list(_group_changes(track, track.shown))
     parts = [f"{told} between {start} and {end}{of}" for told, start, end, of in groups[:TOLD]]
     text = ", ".join(parts) + (f", and {len(groups) - TOLD} more" if len(groups) > TOLD else "")
     none = f"No other change between neighbours is shown in {_values(len(track.curves))}"
     return f"{text[:1].upper()}{text[1:]}. {none}; other measures are not compared here."
 
 
-def _grouped(track: Track, rows: Sequence[Change]) -> Iterator[tuple[str, str, str, str]]:
-    """What happened, between which two, and in how many values."""
+def _group_changes(track: Track, rows: Sequence[Change]) -> Iterator[tuple[str, str, str, str]]:
+    """What happened, between which two checkpoints, and in which or how many values."""
     found: dict[tuple[str, str, str], list[Change]] = {}
     for row in rows:
         found.setdefault((became(row), row.start, row.end), []).append(row)
@@ -74,7 +74,7 @@ def _values(n: int) -> str:
     return f"{n} headline value{'s' if n != 1 else ''}"
 
 
-def _unfit(track: Track, of: Callable[[Iterable[bool]], bool] = any) -> list[str]:
+def _unfit_checkpoints(track: Track, of: Callable[[Iterable[bool]], bool] = any) -> list[str]:
     """The checkpoints that the doctor calls unfit for a curve, or for all of them."""
     return [
         label
@@ -84,13 +84,13 @@ def _unfit(track: Track, of: Callable[[Iterable[bool]], bool] = any) -> list[str
 
 
 def notes(track: Track) -> Iterator[str]:
-    """What must be known before the curves are read."""
+    """Remarks to read before the curves."""
     for labels in track.same_weights:
         yield (
             f"SAME WEIGHTS: {' and '.join(labels)} are one and the same model, so nothing can have changed between "
             "them. Is one a copy, or was nothing trained in between?"
         )
-    if unfit := _unfit(track):
+    if unfit := _unfit_checkpoints(track):
         yield f"Careful: {', '.join(unfit)}: unfit to be measured, by the doctor, so no change there is judged."
     if few := [row for row in track.rows if way_of(row) == "few"]:
         needed, there = max(row.needed for row in few), min(row.clusters for row in few)
@@ -106,7 +106,7 @@ def notes(track: Track) -> Iterator[str]:
 
 
 def card(track: Track, curve: Curve) -> dict[str, Any]:
-    """What the page shows of a curve; of each checkpoint its value, and the change from the one before."""
+    """What the page shows of a curve: for each checkpoint its value, and the change from the one before."""
     from evenhand.show.plots import page_svg  # drawing libraries take a second, which terminals do not need
 
     before = {row.end: row for row in track.rows if track.neighbours(row) and track.curve(row) is curve}
@@ -118,7 +118,7 @@ def card(track: Track, curve: Curve) -> dict[str, Any]:
 
 
 def chart(track: Track, curve: Curve) -> Any:
-    """The chart of a curve, of Altair's."""
+    """The Altair chart of a curve."""
     from evenhand.show import plots
 
     changed = {row.end for row in track.shown if track.curve(row) is curve}

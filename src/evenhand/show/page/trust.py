@@ -10,11 +10,11 @@ from evenhand.runs.rows import Row
 from evenhand.show.page.readings import Reading
 
 LEVELS = ("fine", "not tested", "careful", "unfit")
-"""The doctor's own words, from good to bad; and "not tested": nobody tried the measure on models of known bias."""
+"""The doctor's verdicts, from good to bad; and "not tested": the measure was never tried on models of known bias."""
 UNSCORED = {"careful": 0.01, "unfit": 0.5}
 """The share of unscored items from which a value gets this level."""
 FEW, FEW_BY_T = 8, 5
-"""With fewer clusters an interval rests on little; t, by which stereotype and default are judged, allows for that."""
+"""With fewer clusters an interval is unreliable; stereotype and default are judged by t, which needs fewer."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def _reasons(run: StoredRun, reading: Reading, number: Row) -> Iterator[Reason]:
     if reading.kind in ("lean", "errors"):
         known = followed(run.record, task, number.estimand)
         yield Reason("fine" if known.orders else "careful", str(known)) if known else UNTRIED
-    yield from _rounded(number)
+    yield from _precision_reasons(number)
     if imported := audit.imported:
         yield Reason("careful", f"imported from {imported.file}: computed elsewhere, the model was not checked")
     for finding in audit.doctor:
@@ -77,8 +77,8 @@ def _reasons(run: StoredRun, reading: Reading, number: Row) -> Iterator[Reason]:
         yield Reason("fine", f"known flaws of the sentences: {task.flaws}")
 
 
-def _rounded(number: Row) -> Iterator[Reason]:
-    """Half precision, where the run was measured in it."""
+def _precision_reasons(number: Row) -> Iterator[Reason]:
+    """What half precision changed, if the run was measured in it."""
     audit = number.audit
     for found in audit.precision.deviations if audit.precision else ():
         if (found.dataset, found.measure) == number.task.name:

@@ -21,7 +21,7 @@ ROWS = 400
 class TableRow:
     """A row of a table: the labels of a group, in words, and for each run its number.
 
-    A row that is a stereotype or a default is read in its own way: twice the stereotype is between the two kinds.
+    A stereotype or a default has its own reading: the two kinds differ by twice the stereotype.
     """
 
     labels: tuple[str, ...]
@@ -57,7 +57,9 @@ def table(caption: str, groups: Sequence[str], rows: Sequence[TableRow], reading
     """A table of as many rows as fit; a group with one label alone is in the caption, not in a column."""
     labels = [{row.labels[place] for row in rows} - {"all"} for place in range(len(groups))]
     shown = [place for place, found in enumerate(labels) if len(found) != 1] or [0]
-    alone = [_alone(groups[place], min(found), reading) for place, found in enumerate(labels) if place not in shown]
+    alone = [
+        _shared_label(groups[place], min(found), reading) for place, found in enumerate(labels) if place not in shown
+    ]
     names = tuple(groups[place] for place in shown)
     cut = tuple(
         TableRow(tuple(readings.group(groups[place], row.labels[place]) for place in shown), row.numbers, row.move)
@@ -66,8 +68,8 @@ def table(caption: str, groups: Sequence[str], rows: Sequence[TableRow], reading
     return Table(", ".join(filter(None, [caption, *alone])), names, cut, reading, max(0, len(rows) - ROWS))
 
 
-def _alone(group: str, label: str, reading: Reading) -> str:
-    """The one label that all rows share; which values are better is not said of a level."""
+def _shared_label(group: str, label: str, reading: Reading) -> str:
+    """The one label that all rows share, for the caption; `better` is omitted where values get no verdict."""
     if group == "better":
         return f"{label} is better" if reading.judged else ""
     return f"{readings.group_name(group)}: {readings.group(group, label)}"
@@ -81,7 +83,7 @@ def by_sample(task: TaskRecord, runs: Sequence[pd.DataFrame], reading: Reading) 
             for label, part in scores.groupby(name):
                 for value in rows_from(part, task):
                     if value.estimand and not value.groups:
-                        key = (_sample(name, str(label), part), value.estimand)
+                        key = (_sample_name(name, str(label), part), value.estimand)
                         mine = rows.setdefault(key, [Number(math.nan)] * len(runs))
                         mine[place] = Number(value.value, value.low, value.high, value.n, value.unscored)
         found = tuple(
@@ -92,7 +94,7 @@ def by_sample(task: TaskRecord, runs: Sequence[pd.DataFrame], reading: Reading) 
         yield Table(caption, (name, "row"), found, reading)
 
 
-def _sample(name: str, label: str, part: pd.DataFrame) -> str:
+def _sample_name(name: str, label: str, part: pd.DataFrame) -> str:
     """A template by its number, a slot by its person words."""
     words = dict.fromkeys(part["person"]) if name == "slot" and "person" in part else ()
     return " / ".join(words) or label
