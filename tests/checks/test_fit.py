@@ -80,7 +80,7 @@ def test_a_warning_takes_more_than_half_of_the_words(odd: int, warned: bool) -> 
     texts = list(Fit("made", "en", targets={}, tokens={}, texts=counts).warnings("mine"))
     assert [len(targets), len(texts)] == [warned, warned]
     if warned:
-        assert targets[0].startswith("6 of 10 target words of made are unknown to 'mine'")
+        assert targets[0].startswith("6 of 10 words of made are unknown to 'mine': a, b, c, d. Is it")
         assert texts[0].startswith(
             "The texts of made about 6 of 10 words have characters unknown to 'mine': a, b, c, d."
         )

@@ -55,7 +55,7 @@ class Fit:
             shown = ", ".join(f"{word} ({n or 'unknown'})" if split else word for word, n in list(odd.items())[:4])
             yield (
                 f"{len(odd)} of {len(self.targets)} {'target ' if split else ''}words of {self.dataset} are unknown to "
-                f"'{model}'{', or split into several tokens' if split else ''}: {shown}{'' if split else ', ...'}. Is "
+                f"'{model}'{', or split into several tokens' if split else ''}: {shown}. Is "
                 f"it a model of '{self.language}'? Its scores may mean little."
             )
 
