@@ -134,7 +134,7 @@ def partition_test(
         units = 1 + max(map(max, columns))
         for rows in in_chunks(draws, units):
             numbers = rng.integers(2**16, size=(len(rows), units), dtype=np.uint16)
-            drawn = [test.lowest(numbers[:, of]) for test, of in zip(tests, columns, strict=True)]
+            drawn = [test.lowest(numbers.take(of, axis=1)) for test, of in zip(tests, columns, strict=True)]
             fair = np.logical_and.reduce([once for _, once in drawn])
             effects = [test.partitioned(chosen[fair]) for test, (chosen, _) in zip(tests, drawn, strict=True)]
             parts.append(np.mean(effects, axis=0))
