@@ -58,7 +58,8 @@ def rows() -> Iterator[Row]:
 
 def ours(part: Vectors) -> list[float]:
     """The effect size."""
-    unit = {name: vectors / np.linalg.norm(vectors, axis=1, keepdims=True) for name, vectors in part.items()}
+    lengths = {name: np.sqrt(np.einsum("ij,ij->i", vectors, vectors)) for name, vectors in part.items()}
+    unit = {name: vectors / lengths[name][:, np.newaxis] for name, vectors in part.items()}
     scores = np.concatenate([unit["X"], unit["Y"]]) @ (unit["A"].mean(axis=0) - unit["B"].mean(axis=0))
     totals = np.stack([np.ones(len(scores)), scores, scores**2], axis=1)
     test = TwoSets(totals, [n < len(part["X"]) for n in range(len(scores))], [str(n) for n in range(len(scores))])

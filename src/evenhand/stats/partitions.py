@@ -133,8 +133,10 @@ def partition_test(
         columns, parts = _columns(tests), []
         units = 1 + max(map(max, columns))
         for rows in in_chunks(draws, units):
-            numbers = rng.integers(2**16, size=(len(rows), units), dtype=np.uint16)
-            drawn = [test.lowest(numbers.take(of, axis=1)) for test, of in zip(tests, columns, strict=True)]
+            bits = rng.bit_generator.random_raw(-(-len(rows) * units // 4))  # four numbers each
+            numbers = bits.view(np.uint16)[: len(rows) * units].reshape(len(rows), units)
+            every = [numbers if len(tests) == 1 else numbers.take(of, axis=1) for of in columns]
+            drawn = [test.lowest(of) for test, of in zip(tests, every, strict=True)]
             fair = np.logical_and.reduce([once for _, once in drawn])
             effects = [test.partitioned(chosen[fair]) for test, (chosen, _) in zip(tests, drawn, strict=True)]
             parts.append(np.mean(effects, axis=0))
