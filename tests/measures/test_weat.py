@@ -32,7 +32,7 @@ def targets(x: Sequence[str], y: Sequence[str], attributes: Any = PAIRS, **more:
 
 def table(vectors: dict[str, Sequence[float]]) -> Table:
     return Table(
-        lambda asked: tuple(vectors[asked.asked]) if asked.asked in vectors else evenhand.Answer.none("no vector")
+        lambda asked: tuple(vectors[asked.target]) if asked.target in vectors else evenhand.Answer.none("no vector")
     )
 
 

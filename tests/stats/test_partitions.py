@@ -123,13 +123,13 @@ def test_intervals_of_tests_that_share_words_cover_as_often_as_they_say() -> Non
 
 def test_no_p_is_0_however_little_scores_differ() -> None:
     for seed in range(50):
-        x, y = 0.3 + 1e-5 * rng(seed).normal(size=(2, 4))
+        x, y = 0.3 + 1e-5 * rng(seed).normal(size=(2, 6))
         assert partition_test([two_sets(x, y)], rng()) > 0
 
 
 def test_every_partition_is_drawn_equally_often() -> None:
     test = two_sets(np.arange(3.0), np.arange(3.0, 6.0))
-    chosen, fair = test.lowest(rng(6).integers(2**16, size=(40_000, 6), dtype=np.uint16))
+    chosen, fair = test.lowest_partitions(rng(6).integers(2**16, size=(40_000, 6), dtype=np.uint16))
     chosen = chosen[fair]
     assert (chosen.sum(axis=1) == 3).all()
     _, counts = np.unique(chosen, axis=0, return_counts=True)

@@ -251,7 +251,7 @@ class Embed(OfVector):
             raise BadInput(f"layer must be a whole number, or 'input' for the embedding table. Got {self.layer!r}.")
 
     @property
-    def asked(self) -> str:
+    def target(self) -> str:
         """The word or the text whose vector is asked for."""
         return self.span.of(self.text) if self.span else self.text
 

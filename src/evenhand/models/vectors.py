@@ -50,7 +50,7 @@ class Vectors:
                 f"'{self.name}' holds static vectors, which give no probabilities. Got a {type(question).__name__} "
                 "question: use measures of vectors, such as `weat`."
             )
-        word = question.asked
+        word = question.target
         row = self._row(word)
         if row is None:
             return Answer.none(NO_VECTOR if self._capitals or word == word.lower() else NO_CAPITALS)

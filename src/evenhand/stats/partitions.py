@@ -44,19 +44,19 @@ class TwoSets:
         x, y = (float(side[:, 0].sum()) for side in self.sides)
         return math.sqrt((x + y) * (x + y - 1) / (x * y))
 
-    def resampled(self, rng: np.random.Generator, draws: int) -> Floats:
+    def bootstrap_effects(self, rng: np.random.Generator, draws: int) -> Floats:
         """The effect size of bootstrap samples, for which units are drawn from X and from Y apart."""
         x, y = (side[rng.integers(len(side), size=(draws, len(side)))].sum(axis=1) for side in self.sides)
         return effect_sizes(x, y)
 
-    def weighted(self, weights: Floats) -> Floats:
+    def weighted_effects(self, weights: Floats) -> Floats:
         """The effect size for each row of weights of units, which are taken relative to those of their set."""
         first = np.asarray(self.first)
         sides = (weights[:, first], weights[:, ~first])
         x, y = (w * (w.shape[1] / w.sum(axis=1, keepdims=True)) @ of for w, of in zip(sides, self.sides, strict=True))
         return effect_sizes(x, y)
 
-    def partitioned(self, chosen: NDArray[np.bool_]) -> Floats:
+    def partition_effects(self, chosen: NDArray[np.bool_]) -> Floats:
         """The effect size of each partition, by which units are in the first set."""
         n, total, squares = self.totals.sum(axis=0)
         size, x = (chosen @ self.totals[:, :2]).T
@@ -64,14 +64,14 @@ class TwoSets:
         effects: Floats = (x / size - (total - x) / (n - size)) / spread
         return effects
 
-    def every(self) -> NDArray[np.bool_]:
+    def all_partitions(self) -> NDArray[np.bool_]:
         """All partitions into sets of as many units as X and Y have."""
         places = np.array(list(combinations(range(len(self.totals)), len(self.sides[0]))))
         chosen = np.zeros((len(places), len(self.totals)), dtype=bool)
         np.put_along_axis(chosen, places, True, axis=1)
         return chosen
 
-    def lowest(self, numbers: NDArray[np.uint16]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def lowest_partitions(self, numbers: NDArray[np.uint16]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """A partition for each row of random numbers, by the lowest ones, and whether it is free of ties."""
         k = len(self.sides[0])
         last, following = np.sort(numbers, axis=1)[:, k - 1 : k + 1].T
@@ -102,11 +102,13 @@ def mean_effect_interval(tests: Sequence[TwoSets], value: float, rng: np.random.
     largest = float(np.mean([test.largest for test in tests]))
     units = min(len(side) for test in tests for side in test.sides)
     if len(tests) == 1:
-        drawn = tests[0].resampled(rng, DRAWS)
+        drawn = tests[0].bootstrap_effects(rng, DRAWS)
     else:  # a word of several tests has one weight: gamma's, by which a mean varies as it does between samples
         columns = _columns(tests)
         weights = rng.gamma(1 - 1 / units, size=(DRAWS, 1 + max(map(max, columns))))
-        drawn = np.mean([test.weighted(weights[:, of]) for test, of in zip(tests, columns, strict=True)], axis=0)
+        drawn = np.mean(
+            [test.weighted_effects(weights[:, of]) for test, of in zip(tests, columns, strict=True)], axis=0
+        )
     drawn, middle = (np.arctanh(np.clip(d / largest, -NEARLY_ALL, NEARLY_ALL)) for d in (drawn, np.array(value)))
     reach = quantile(0.975, units - 1) * float(np.nanstd(drawn, ddof=1))
     low, high = np.tanh([middle - reach, middle + reach]) * largest
@@ -128,7 +130,7 @@ def partition_test(
     value = float(np.mean([effect_sizes(*(side.sum(axis=0) for side in test.sides)) for test in tests]))
     exact = len(tests) == 1 and tests[0].partitions <= EXACT
     if exact:
-        parts = [tests[0].partitioned(tests[0].every())]
+        parts = [tests[0].partition_effects(tests[0].all_partitions())]
     else:
         columns, parts = _columns(tests), []
         units = 1 + max(map(max, columns))
@@ -136,9 +138,9 @@ def partition_test(
             bits = rng.bit_generator.random_raw(-(-len(rows) * units // 4))  # four numbers each
             numbers = bits.view(np.uint16)[: len(rows) * units].reshape(len(rows), units)
             every = [numbers if len(tests) == 1 else numbers.take(of, axis=1) for of in columns]
-            drawn = [test.lowest(of) for test, of in zip(tests, every, strict=True)]
+            drawn = [test.lowest_partitions(of) for test, of in zip(tests, every, strict=True)]
             fair = np.logical_and.reduce([once for _, once in drawn])
-            effects = [test.partitioned(chosen[fair]) for test, (chosen, _) in zip(tests, drawn, strict=True)]
+            effects = [test.partition_effects(chosen[fair]) for test, (chosen, _) in zip(tests, drawn, strict=True)]
             parts.append(np.mean(effects, axis=0))
     found = np.concatenate(parts) if one_sided else np.abs(np.concatenate(parts))
     hits = int(np.count_nonzero(found >= (value if one_sided else abs(value)) - 1e-9))

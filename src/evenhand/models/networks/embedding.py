@@ -90,7 +90,7 @@ def _tokens(model: Any, questions: Sequence[Embed], start: int | None) -> Iterat
 def _as_in_a_sentence(question: Embed, texts: dict[str, TokenizedText]) -> tuple[TokenizedText, int]:
     """The tokens of the text; a word alone gets a space before it, as GPT's " nurse", unless that takes more tokens."""
     plain, spaced = texts[question.text], texts[f" {question.text}"]
-    alone = question.span is not None and question.asked == question.text
+    alone = question.span is not None and question.target == question.text
     return (spaced, 1) if alone and not spaced.note and len(spaced.ids) <= len(plain.ids) else (plain, 0)
 
 
