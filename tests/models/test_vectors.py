@@ -121,6 +121,7 @@ def cut_short(path: Path) -> None:
         ("a.bin", b"3 3\nnurse " + struct.pack("<3f", 1, 2, 3), "breaks off at word 2; its header promises 3 words"),
         ("a.bin", b"1 3\nnurse " + struct.pack("<9f", *range(9)), "goes on after the 1 words of 3 dimensions"),
         ("a.bin", b"2 2\nice cream " + struct.pack("<4f", 1, 2, 3, 4), "breaks off at word 2"),
+        ("a.bin", b"3 2\nhe %bice cream %bshe %b" % ((struct.pack("<2f", 1, 2),) * 3), "a .bin file have no spaces"),
         ("a.bin", b"0 3\n", "has no words"),
         ("a.txt", b"nurse 1 2 3\ndoctor\n", "line 2: a word and 3 numbers, separated by spaces"),
         ("a.txt", b"2 3\nnurse 1 2 3\n", "has 1 words, but its first line promises 2"),

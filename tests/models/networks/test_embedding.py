@@ -1,6 +1,7 @@
 """Vectors from the layers of networks, against transformers called by hand."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from evenhand import Embed, Likelihood, Question, Remembering, Span
 from evenhand.core.model import ask
 from evenhand.errors import UnfitModel
 from evenhand.models.networks.causal import CausalLM
+from evenhand.models.networks.embedding import _as_in_a_sentence
 from evenhand.models.networks.masked import MaskedLM
 from helpers import tiny
 from helpers.typed import load
@@ -94,6 +96,16 @@ def test_a_layer_that_is_not_there_is_an_error(layer: int, mini_en: MaskedLM) ->
 def test_a_classifier_of_pairs_gives_no_vectors() -> None:
     with pytest.raises(UnfitModel, match="An NLI classifier cannot answer Embed questions"):
         evenhand.load("mini-en-nli").answer([Embed(TEXT)])
+
+
+TOKENS = {"brother": 1, " brother": 1, "sister": 2, " sister": 1, "nurse": 1, " nurse": 2}
+
+
+def test_words_of_a_test_all_have_their_space_where_it_costs_no_token() -> None:
+    """Else "brother", a token in both forms, and " sister", one with its space alone, differ in more than gender."""
+    texts: Any = {text: SimpleNamespace(ids=(1,) * n, note="") for text, n in TOKENS.items()}
+    chosen = [_as_in_a_sentence(Embed(word, Span(0, len(word))), texts)[1] for word in ("brother", "sister", "nurse")]
+    assert chosen == [1, 1, 0]
 
 
 def test_kept_vectors_take_four_bytes_a_number_and_are_not_asked_for_again(mini_en: MaskedLM, tmp_path: Path) -> None:
