@@ -1,6 +1,7 @@
 """Audits of vectors: a file of them, and networks, from the call to page, comparison, gate and table."""
 
 import math
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 import evenhand
 from evenhand import BadInput, Gate, Rule, datasets
 from evenhand.errors import UnfitModel
+from evenhand.gate.suggestion import suggest
 from helpers import tiny
 from helpers.audited_runs import noise
 
@@ -82,6 +84,13 @@ def test_runs_of_vectors_are_compared_gated_and_tabled(runs: list[evenhand.Run])
     assert Gate([rule]).judge(biased).verdict == "fail"
     table = evenhand.table([even, biased], measure="weat", dataset="weat-professions-en")
     assert "stereotype" in str(table)
+
+
+def test_a_suggested_policy_bounds_what_is_judged_and_can_fail(runs: list[evenhand.Run]) -> None:
+    for run in runs:
+        rules = tomllib.loads(suggest(run))["rule"]
+        assert {rule.get("estimand", "") for rule in rules if rule["measure"] == "weat"} == {"stereotype", ""}
+        assert all(rule["within"] < 2 for rule in rules if rule["measure"] == "weat")
 
 
 def test_the_share_of_one_direction_has_no_interval_and_its_change_no_verdict(runs: list[evenhand.Run]) -> None:
