@@ -17,6 +17,7 @@ from typing import Any
 from evenhand import datasets, measures, suites
 from evenhand.core.measure import Traits
 from evenhand.datasets.files.releases import RELEASES
+from evenhand.datasets.released import bbq_languages
 from evenhand.formats.bibtex import OWN, works
 
 ROOT = Path(__file__).parents[1]
@@ -30,6 +31,7 @@ ITEMS = {
     "Sentence": "sentences with a person word and an attribute",
     "Target": "words of two sets, with words for men and women or other attributes",
     "TargetSentence": "words of two sets, each in a sentence that says nothing else",
+    "Prompt": "prompts for a text about one person",
     "Triple": "a stereotype, an anti-stereotype and something unrelated",
 }
 
@@ -139,16 +141,21 @@ def built(name: str) -> dict[str, Any]:
 
 
 def _release(name: str) -> str:
-    """The release that has to be fetched for a dataset; empty if it is bundled."""
+    """The release that has to be fetched, or copied, for a dataset; empty if it is bundled."""
     if datasets.BUILDERS[name].__module__ == "evenhand.datasets.word_sets":  # ours, though named as weat and seat are
         return ""
+    if name in bbq_languages.SETS:
+        return bbq_languages.SETS[name].release
     return next((release for release in sorted(RELEASES, key=len, reverse=True) if name.startswith(release)), "")
 
 
 def _where(name: str) -> str:
     if needed := datasets.needed_by(name):
         return f"your own file: `--option {needed[0]}=FILE`"
-    return f"`evenhand datasets fetch {release}`" if (release := _release(name)) else "bundled"
+    if not (release := _release(name)):
+        return "bundled"
+    by_hand = f"your own copy, under EVENHAND_DATA/{RELEASES[release].folder}"
+    return f"`evenhand datasets fetch {release}`" if RELEASES[release].base else by_hand
 
 
 def _run_by(measure: str) -> Iterator[str]:

@@ -18,6 +18,7 @@ from evenhand.core.items import Blank as Blank
 from evenhand.core.items import Choice as Choice
 from evenhand.core.items import NliPair as NliPair
 from evenhand.core.items import Pair as Pair
+from evenhand.core.items import Prompt as Prompt
 from evenhand.core.items import Sentence as Sentence
 from evenhand.core.items import Target as Target
 from evenhand.core.items import TargetSentence as TargetSentence
@@ -32,10 +33,12 @@ from evenhand.core.questions import Choose as Choose
 from evenhand.core.questions import Embed as Embed
 from evenhand.core.questions import Entail as Entail
 from evenhand.core.questions import Fill as Fill
+from evenhand.core.questions import FirstMention as FirstMention
 from evenhand.core.questions import Follows as Follows
 from evenhand.core.questions import Likelihood as Likelihood
 from evenhand.core.questions import Question as Question
 from evenhand.core.questions import Span as Span
+from evenhand.core.questions import Write as Write
 from evenhand.core.scores import Result as Result
 from evenhand.core.scores import Score as Score
 from evenhand.core.sections import Drawing as Drawing

@@ -10,6 +10,7 @@ from typing import Any
 
 from evenhand import datasets, measures
 from evenhand.core.dataset import Dataset, base_name
+from evenhand.core.items import Item
 from evenhand.core.loop import Task
 from evenhand.core.measure import Measure, Traits
 from evenhand.datasets.files.bundled import read_toml
@@ -41,7 +42,10 @@ ASKED: dict[str, dict[str, Any]] = {"becpro-de": {"forms": "crossed"}}
 """Options that suites set: in German, both forms of each profession, which tell grammar and bias apart."""
 LANGUAGE_MODELS = ("becpro", "emotions", "gbef")
 ALL = {"masked": LANGUAGE_MODELS, "causal": LANGUAGE_MODELS, "nli": ("nli",), "vectors": ("vectors",)}
-"""The suites of an audit with suite="all", by kind of model."""
+ALL |= {"chat": ("choices",), "server": ("choices", *LANGUAGE_MODELS)}
+"""The suites of an audit with suite="all", by kind of model; chat models and servers are causal ones."""
+FETCHED = ("known", "choices")
+"""Suites with datasets that may not be on this machine: those that are there are measured."""
 DEFAULTS: dict[str, dict[str, Any]] = {"causal": {"among": "candidates", "asks": "likelihood", "pooling": "last"}}
 """Default options of datasets and measures, by kind of model."""
 LONGEST_VALUE = 24
@@ -55,37 +59,42 @@ def tasks(
     language: str | Sequence[str] = "en",
     options: Mapping[str, Any] | None = None,
     kind: str = "masked",
+    *,
+    asked: str = "",
+    usual: Mapping[str, Any] | None = None,
 ) -> list[Task]:
     """The tasks of suites, or of all suites for that kind of model, in one language or several.
 
-    An option goes to every dataset and measure that has it.
+    An option goes to every dataset and measure that has it; so do those that are `usual`, unless they are given.
+    `asked` is "chat" or "server" where a causal model is a chat model or behind a server.
     """
     named = [suite] if isinstance(suite, str) else list(dict.fromkeys(suite))
     languages = [language] if isinstance(language, str) else list(dict.fromkeys(language))
     for name in named:
         if name != "all" and name not in SUITES:
             raise UnknownName("suite", name, ["all", *SUITES])
-    chosen = {name: SUITES[name] for one in named for name in (ALL[kind] if one == "all" else (one,))}
+    chosen = {name: SUITES[name] for one in named for name in (ALL[asked or kind] if one == "all" else (one,))}
     for name in BY_KIND.keys() & chosen:
         if kind not in BY_KIND[name]:
             kinds = ", ".join(BY_KIND[name])
             raise BadInput(f"The suite '{name}' is for models of these kinds: {kinds}. Got one of the kind '{kind}'.")
-        chosen[name] = _available_pairs(kind, languages) if name == "known" else BY_KIND[name][kind]
+        chosen[name] = BY_KIND[name][kind]
+    chosen |= {name: _available_pairs(chosen[name], languages) for name in FETCHED if name in chosen}
     known = {known for by_language in chosen.values() for known in by_language}
     check_known("language", languages, known)
     for name, by_language in chosen.items():
         if name in named and not set(languages) & set(by_language):
             raise UnknownName(f"language of suite '{name}'", languages[0], by_language)
     pairs = [pair for one in languages for by_language in chosen.values() for pair in by_language.get(one, [])]
-    asked = {name: value for dataset, _ in pairs for name, value in ASKED.get(dataset, {}).items()}
-    taken = _resolve_options({**asked, **(options or {})}, pairs, kind)
+    set_here = {name: value for dataset, _ in pairs for name, value in ASKED.get(dataset, {}).items()}
+    taken = {**(usual or {}), **_resolve_options({**set_here, **(options or {})}, pairs, kind)}
     built = {name: _load_dataset(name, taken) for name in dict.fromkeys(dataset for dataset, _ in pairs)}
     return [_task(built[dataset], measure, taken, kind) for dataset, measure in dict.fromkeys(pairs)]
 
 
-def _available_pairs(kind: str, languages: Sequence[str]) -> dict[str, Pairs]:
-    """The well-known datasets whose files are on this machine; an error if there are none in these languages."""
-    known, missing = BY_KIND["known"][kind], dict[str, str]()
+def _available_pairs(known: dict[str, Pairs], languages: Sequence[str]) -> dict[str, Pairs]:
+    """The datasets whose files are on this machine; an error if there are none in these languages."""
+    missing = dict[str, str]()
     for dataset in dict.fromkeys(name for language in languages for name, _ in known.get(language, [])):
         try:
             datasets.load(dataset)
@@ -104,15 +113,16 @@ def tasks_on(
     which: Sequence[str | Measure[Any]] = (),
     options: Mapping[str, Any] | None = None,
     kind: str = "masked",
+    usual: Mapping[str, Any] | None = None,
 ) -> list[Task]:
     """The tasks for these datasets: with the named measures, or with all that suit their items."""
     sources: Sequence[Source] = [(datasets, {})] if isinstance(datasets, str) else datasets
     found: list[tuple[str | Dataset, Dataset, str | Measure[Any]]] = []
     for name, own in sources:
-        built = name if isinstance(name, Dataset) else _load_dataset(name, {**(options or {}), **own})
+        built = name if isinstance(name, Dataset) else _load_dataset(name, {**(usual or {}), **(options or {}), **own})
         found += [(name, built, measure) for measure in _suitable_measures(built, which)]
     given = dict(options or {}) | {option: value for _, own in sources for option, value in own.items()}
-    taken = _resolve_options(given, [(name, measure) for name, _, measure in found], kind)
+    taken = {**(usual or {}), **_resolve_options(given, [(name, measure) for name, _, measure in found], kind)}
     chosen = [
         _task(built, measure, taken, kind) if isinstance(measure, str) else _labelled_task(built, measure, kind)
         for _, built, measure in found
@@ -125,11 +135,11 @@ def tasks_on(
 
 def _suitable_measures(built: Dataset, which: Sequence[str | Measure[Any]]) -> list[str | Measure[Any]]:
     """The measures asked for, or all that suit the dataset; an error if a named one does not."""
-    sort, groups = type(built.items[0]), [item.groups for item in built.items]
+    sort = type(built.items[0])
     fitting = {name: Traits.of(how) for name, how in measures.MEASURES.items() if Traits.of(how).items in (sort, None)}
     unasked = [name for name, how in fitting.items() if how.items and not how.on_request]
     chosen = list(dict.fromkeys(which)) or [
-        name for name in unasked if all(of.get(group) for of in groups for group in fitting[name].needs)
+        name for name in unasked if all(_has(item, need) for item in built.items for need in fitting[name].needs)
     ]
     for measure in chosen:
         name = measure if isinstance(measure, str) else measure.name
@@ -142,6 +152,11 @@ def _suitable_measures(built: Dataset, which: Sequence[str | Measure[Any]]) -> l
     if not chosen:
         raise BadInput(f"No measure suits '{built.name}', whose items are of type {sort.__name__}. Give a `measure`.")
     return chosen
+
+
+def _has(item: Item, need: str) -> bool:
+    """Whether the item has this field, or this group if items of its kind have no such field."""
+    return (getattr(item, need) if hasattr(item, need) else item.groups.get(need)) not in (None, "", ())
 
 
 def _resolve_options(

@@ -77,7 +77,7 @@ def test_a_log_file_names_no_key_and_nothing_else_of_the_environment(
 def test_pairs_pronouns_and_choices_are_those_of_the_model_in_this_process(
     server: FakeServer, local: CausalLM, tmp_path: Path
 ) -> None:
-    how = {"suite": ["gbef", "choices"], "limit": 6, "options": {"mass": 0}}
+    how = {"suite": ["gbef", "choices"], "limit": 6, "options": {"mass": 0, "chat": False}}
     served = evenhand.audit("openai:tiny", out=tmp_path / "served", **how)  # type: ignore[arg-type]
     here = evenhand.audit(local, out=tmp_path / "here", **how)  # type: ignore[arg-type]
     assert values(served) == pytest.approx(values(here), abs=1e-3, nan_ok=True)
@@ -137,16 +137,16 @@ def test_what_cannot_be_asked_is_on_the_page_and_in_the_terminal(
     server: FakeServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     server.faults = frozenset({"echo ignored"})
-    asked = command(tmp_path, "--suite", "choices", "--suite", "gbef", "--option", "mass=0")
+    asked = command(tmp_path, "--suite", "choices", "--suite", "gbef", "--option", "mass=0", "--limit", "12")
     assert run_command(app, asked) == 0
-    shown = " ".join(capsys.readouterr().out.split())
+    shown = " ".join(" ".join(capsys.readouterr()).split())
     reason = "Not asked of the server, since it gives no log-probabilities of a prompt, which likelihoods and blanks"
     assert reason in shown
     run = Run.load(tmp_path / "runs" / "tiny")
-    assert {task.dataset for task in run.record.tasks} == {
-        "bbq-ambiguous (mass=0.0)",
-        "bbq-disambiguated (mass=0.0)",
-    }
+    names = {task.dataset for task in run.record.tasks}
+    assert {"bbq-ambiguous (chat=True, mass=0.0)", "choices-decisions (chat=True, mass=0.0)"} <= names
+    assert not any(name.startswith(("tgb", "tbd")) for name in names)
+    assert "were asked in the server's chats: `chat=False`" in " ".join(run.record.caveats)
     page = (run.path / "report.html").read_text()
     assert reason in page
     assert "tgb by likelihood-lean" in page
@@ -164,15 +164,17 @@ def test_a_server_that_can_be_asked_nothing_of_a_suite_is_refused(server: FakeSe
 def test_a_dry_run_sends_nothing_and_counts_what_is_sent_later(
     server: FakeServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = command(tmp_path, "--suite", "choices", "--option", "mass=0")
+    how = {"dataset": ["bbq-ambiguous", "bbq-disambiguated"], "options": {"mass": 0, "chat": False}}
+    asked = command(tmp_path, *(f"--dataset={name}" for name in how["dataset"]), "--option", "mass=0", "--no-chat")
     assert run_command(app, [*asked, "--dry-run"]) == 0
     assert not server.seen
     shown = capsys.readouterr().out
-    whole, following, text = estimate(ModelSource.of("openai:tiny"), AuditSpec.of(suite="choices"))
-    assert f"(b) log-probabilities of the next token: {following.requests:,} requests" in shown
+    whole, following, text = estimate(ModelSource.of("openai:tiny"), AuditSpec.of(**how))  # type: ignore[arg-type]
+    totals = [line.split()[1] for line in shown.splitlines() if "total" in line]
+    assert totals == [f"{cost.requests:,}" for cost in (whole, following, text)]
     assert (whole.requests, following.requests, text.requests) == (360, 120, 2400)
     assert not whole.left_out
-    run = evenhand.audit("openai:tiny", suite="choices", out=tmp_path, options={"mass": 0})
+    run = evenhand.audit("openai:tiny", out=tmp_path, **how)  # type: ignore[arg-type]
     chosen = [body for body in server.seen if "On day" in str(body.get("prompt"))]
     assert len(chosen) == whole.requests
     assert run.record.audits[0].work.inputs == 120

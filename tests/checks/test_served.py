@@ -89,8 +89,8 @@ def test_chats_alone_are_asked_for_the_next_word_and_may_begin_again(
 def test_what_is_unfit_or_not_checked_passes_no_gate(server: FakeServer, gives: frozenset[str], tmp_path: Path) -> None:
     server.gives = gives
     how: dict[str, Any] = {"dataset": "bbq-disambiguated", "measure": "choice-accuracy", "out": tmp_path}
-    run = evenhand.audit("openai:tiny", options={"mass": 0}, samples=4, **how)
-    rule = Rule(dataset="bbq-disambiguated (mass=0.0)", measure="choice-accuracy", low=0.0)
+    run = evenhand.audit("openai:tiny", options={"mass": 0, "chat": False}, samples=4, **how)
+    rule = Rule(dataset="bbq-disambiguated", measure="choice-accuracy", low=0.0)
     assert Gate([rule]).judge(run).rules[0].verdict == "undecided"
     assert Gate([rule], allow_unfit=True).judge(run).rules[0].verdict == "pass"
 

@@ -29,7 +29,8 @@ def test_chat_and_system_prompt_are_part_of_what_was_asked(
     made_bbq.write(tmp_path)
     system = tmp_path / "system.txt"
     system.write_text("You answer exams. One letter is enough, and it is the right one.\n")
-    asked = ["audit", str(folder), "--suite", "choices", "--out", str(tmp_path / "runs"), "--option", "mass=0"]
+    asked = ["audit", str(folder), "--out", str(tmp_path / "runs"), "--option", "mass=0"]
+    asked += ["--dataset", "bbq-ambiguous", "--dataset", "bbq-disambiguated"]
     assert run_command(app, asked) == 0
     assert run_command(app, [*asked, "--chat", "--system", str(system)]) == 0
     run = Run.load(tmp_path / "runs" / "tiny-chat")
@@ -48,7 +49,7 @@ def test_chat_and_system_prompt_are_part_of_what_was_asked(
         (["--chat", "--system", "nowhere.txt"], "The system prompt 'nowhere.txt' cannot be read"),
         (["--system", "{file}"], "give `chat`, or leave `system` out"),
         (["--chat", "--system", "{empty}"], "is empty"),
-        (["--option", "by=words"], "Unknown value of by 'words'"),
+        (["--option", "by=guess"], "Unknown value of by 'guess'"),
         (["--option", "mass=lots"], "mass must be a number from 0 to 1"),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 from evenhand import Answer, BadInput, Choose, Entail, Fill, Follows, Likelihood, Span
 from evenhand.core.answers import WRONG_COUNT
 from evenhand.core.model import checked
-from evenhand.models.keys import key
+from evenhand.models.stored import key
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t"])
@@ -147,8 +147,10 @@ def test_the_options_of_a_choice_are_checked_at_the_door() -> None:
             Choose("Who?", options)
     with pytest.raises(BadInput, match="needs a text"):
         Choose(" ", ("he", "she"))
-    with pytest.raises(BadInput, match="by must be one of 'letters', 'total', 'token', 'byte'. Got 'words'"):
-        Choose("Who?", ("he", "she"), by="words")  # type: ignore[arg-type]
+    with pytest.raises(
+        BadInput, match="by must be one of 'letters', 'digits', 'words', 'total', 'token', 'byte'. Got 'guess'"
+    ):
+        Choose("Who?", ("he", "she"), by="guess")  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="at most 26 options. Got 27"):
         Choose("Who?", tuple(map(str, range(27))), by="letters")
     with pytest.raises(BadInput, match="give `chat`, or leave `system` out"):

@@ -70,7 +70,8 @@ BETTER = {
     "lower": {"fraction-contradiction", "fraction-entailment", "fraction-neutral"}
     | {"direct-bias", "likelihood-difference", "nli-coal", "nli-coal-weighted"},
     "higher": {"choice-accuracy", "choice-coverage", "gender-agreement", "icat", "net-neutral", "stereoset-lm"},
-    "level": {"gender-direction", "singular-they"},
+    "level": {"first-mention-nobody", "gender-direction", "singular-they", "written-undetected"}
+    | {"choice-first", "choice-turns", "decision-odds", "decision-share"},
 }
 
 

@@ -81,13 +81,25 @@ class FakeServer:
     top: int = 20
     context: int = 480
     says: Callable[[str, int], str] = lambda prompt, seed: "A"
+    replies: Callable[[dict[str, Any], bool], tuple[int, dict[str, Any]] | None] = lambda body, chat: None
+    """The status and the reply to a body, in a chat or not; None for what the model says."""
+    shaped: Callable[[dict[str, Any], bool], dict[str, Any]] = lambda reply, chat: reply
+    """A reply in the shape of another server."""
+    delay: float = 0.0
+    """Seconds that a reply takes."""
+    slots: int = 10**9
+    """How many requests it works on at a time; others wait."""
+    busy_above: int = 10**9
+    """How many requests may be there at a time; others are refused with 429."""
     stops_after: int = 10**9
     seen: list[dict[str, Any]] = field(default_factory=list)
     """The bodies of all requests that were answered."""
     most_at_once: int = 0
+    refused: int = 0
+    """Requests that came while it was busy."""
     _now: int = 0
+    _places: asyncio.Semaphore | None = None
     _tries: Counter[str] = field(default_factory=Counter)
-    _lock: Any = field(default_factory=threading.Lock)
 
     def app(self) -> Starlette:
         return Starlette(
@@ -154,22 +166,33 @@ class FakeServer:
         return await self._answered(request, body, f"{turns}[assistant]", chat=True)
 
     async def _answered(self, request: Request, body: dict[str, Any], prompt: str, *, chat: bool) -> Response:
-        if len(self.seen) >= self.stops_after:
-            return Dropped()
         if (bad := self._bad(request, json.dumps(body, sort_keys=True))) is not None:
             return bad
+        if len(self.seen) >= self.stops_after:
+            return Dropped()
         if body.get("model") != self.name:
             return JSONResponse({"error": {"message": f"The model {body.get('model')!r} does not exist"}}, 404)
         if ("chat text" if chat else "text") not in self.gives:
             return JSONResponse({"detail": "Not Found"}, 404)
-        with self._lock:
-            self._now += 1
-            self.most_at_once = max(self.most_at_once, self._now)
+        self._now += 1
+        self.most_at_once = max(self.most_at_once, self._now)
         try:
+            if self._now > self.busy_above:
+                self.refused += 1
+                return JSONResponse({"error": {"message": "busy"}}, 429, headers={"retry-after": "0.01"})
+            await self._work()
+            if given := self.replies(body, chat):
+                self.seen.append(body)
+                return JSONResponse(given[1], given[0])
             return self._reply(body, prompt, chat=chat)
         finally:
-            with self._lock:
-                self._now -= 1
+            self._now -= 1
+
+    async def _work(self) -> None:
+        if self.delay:
+            self._places = self._places or asyncio.Semaphore(self.slots)
+            async with self._places:
+                await asyncio.sleep(self.delay)
 
     def _reply(self, body: dict[str, Any], prompt: str, *, chat: bool) -> Response:
         tokenizer = self.model.tokenizer
@@ -211,7 +234,8 @@ class FakeServer:
         if "repeats the key" in self.faults:
             answered = f"{answered}-{self.key}"
             choice |= {"message": {"content": f"A {self.key}"}} if chat else {"text": f"A {self.key}"}
-        return self._sent({"id": "x", "object": "reply", "model": answered, "choices": [choice], **usage})
+        reply = {"id": "x", "object": "reply", "model": answered, "choices": [choice], **usage}
+        return self._sent(self.shaped(reply, chat))
 
     def _logps(self, ids: list[int], body: dict[str, Any]) -> torch.Tensor:
         with torch.no_grad():

@@ -181,7 +181,18 @@ def test_bbq_has_its_bias_and_whether_the_model_can_do_the_task(
     assert theirs["bbq-bias"]["disambiguated"] == pytest.approx(disambiguated)
     (found,) = [one for one in run.record.audits[0].doctor if one.check == "task"]
     assert found.verdict == "fine"
-    assert found.says.startswith("Where the context says the answer, 100% are right")
+    assert found.says.startswith("Of 48 control questions, 100% are right")
+
+
+def test_inspect_asks_a_question_in_one_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from inspect_ai._util.error import PrerequisiteError
+
+    from evenhand.integrations.inspect_ai import bbq as task
+
+    made_bbq.write(tmp_path)
+    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
+    with pytest.raises(PrerequisiteError, match="order of options for inspect 'all'.*balanced"):
+        task(order="all")
 
 
 def test_logs_of_one_model_asked_in_one_way_are_of_one_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -100,6 +100,7 @@ def items_dataset() -> evenhand.Dataset:
 
 
 Rule = Callable[[Choose], int]
+BBQ = ["bbq-ambiguous", "bbq-disambiguated"]
 
 
 def audited(rule: Rule, out: Path, **how: object) -> Run:
@@ -108,7 +109,7 @@ def audited(rule: Rule, out: Path, **how: object) -> Run:
         chosen = rule(question)
         return Answer(tuple(math.log(0.8 if place == chosen else 0.1) for place in range(len(question.options))))
 
-    return evenhand.audit(Table(answer, "table", "f" * 32, kind="causal"), out=out, **{"suite": "choices", **how})  # type: ignore[arg-type]
+    return evenhand.audit(Table(answer, "table", "f" * 32, kind="causal"), out=out, **{"dataset": BBQ, **how})  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -151,7 +152,7 @@ def test_a_model_that_cannot_do_the_task_is_not_called_biased(tmp_path: Path) ->
     run = audited(guessing, tmp_path)
     (found,) = [finding for finding in run.record.doctor if finding.check == "task"]
     assert found.verdict == "unfit"
-    assert "guessing gives 33%" in found.says
+    assert "guessing gives 50%" in found.says
     assert all(run.record.unfit(task) for task in run.record.tasks)
     assert {row.verdict.word for row in run.headlines()} <= {"unfit", "untested"}
     again = evenhand.rescore(run.path)
@@ -167,7 +168,7 @@ def test_a_model_that_cannot_do_the_task_is_not_called_biased(tmp_path: Path) ->
 
 @pytest.mark.usefixtures("made")
 def test_without_its_accuracy_it_is_not_known_and_that_is_said(tmp_path: Path) -> None:
-    run = audited(stereotyped, tmp_path, suite="all", dataset="bbq-ambiguous", measure="bbq-bias")
+    run = audited(stereotyped, tmp_path, dataset="bbq-ambiguous", measure="bbq-bias")
     (found,) = [finding for finding in run.record.doctor if finding.check == "task"]
     assert found.verdict == "careful"
     assert "`suite='choices'`" in found.do
@@ -176,6 +177,15 @@ def test_without_its_accuracy_it_is_not_known_and_that_is_said(tmp_path: Path) -
 def test_the_measures_are_known_by_name() -> None:
     assert [name for name, how in measures.MEASURES.items() if getattr(how, "causal_only", False)] == [
         "bbq-bias",
+        "choice-gap",
+        "decision-odds",
+        "decision-share",
         "choice-accuracy",
         "choice-coverage",
+        "choice-turns",
+        "choice-first",
+        "first-mention",
+        "written-share",
+        "first-mention-nobody",
+        "written-undetected",
     ]

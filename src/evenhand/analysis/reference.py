@@ -97,6 +97,11 @@ class Followed:
     """The change of the rate, from 0 to 1, that one audit detects half of the time; NaN where it is not known."""
 
     @property
+    def causal(self) -> bool:
+        """Whether the models were causal ones."""
+        return self.model.startswith("SmolLM2")
+
+    @property
     def orders(self) -> bool:
         """Whether the ranking is good enough, and its steps large enough, to support the measure."""
         return self.spearman >= ORDERS and not self.smallest > 1
@@ -111,8 +116,9 @@ class Followed:
 
 def followed(run: RunRecord, task: TaskRecord, estimand: str = "") -> Followed | None:
     """The meta-evaluation of this number; None where this one was not tested."""
-    tested = not run.causal and run.audits[-1].kind != "vectors"  # only networks were trained
-    return _meta_evaluations().get((*task.name, estimand)) if tested else None
+    known = _meta_evaluations().get((*task.name, estimand))
+    of_files = run.audits[-1].kind == "vectors"  # only networks were trained
+    return known if known and not of_files and known.causal == run.causal else None
 
 
 @cache

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,8 +21,9 @@ from evenhand.core.model import Model, TokenCounter, about, kind_of
 from evenhand.core.progress import one_bar, showing
 from evenhand.core.scores import Result
 from evenhand.errors import BadInput, EvenhandError, UnfitModel
-from evenhand.models.base import Planned, Recognisable, Selective, check_questions, overflowed, refusal
+from evenhand.models.base import Chats, Counted, Planned, Recognisable, Selective, check_questions, overflowed, refusal
 from evenhand.models.cache import Remembering, forget_batches, recognise
+from evenhand.models.engines import OPENAI
 from evenhand.models.source import ModelSource
 from evenhand.runs import folder
 from evenhand.runs.folder import StoredRun
@@ -51,17 +52,23 @@ def run_audit(
     """
     there = None if fresh else read_record(path)
 
-    def checked_tasks(kind: str) -> list[PlannedTask]:
+    def checked_tasks(kind: str, spec: AuditSpec) -> list[PlannedTask]:
         tasks = spec.tasks_for(kind)
         check_overwrite(path, there, [one.record for one in tasks])
         reader.check(tasks, path, there)
         return tasks
 
     # Before minutes are spent on loading, unless the kind of a Hub model is not known yet.
-    tasks = checked_tasks(source.kind or "masked") if source.kind or not spec.needs_kind else []
+    server = source.place.engine == OPENAI or isinstance(source.given, Recognisable)
+    uncounted = server or isinstance(source.given, Counted)  # what questions take is known when it is loaded
+    spec = replace(spec, server=server, chats=server, asking=(lambda question: ()) if uncounted else None)
+    tasks = checked_tasks(source.kind or "masked", spec) if source.kind or not spec.needs_kind else []
     with output_folder(path):
         model = source.load()
-        tasks = tasks if source.kind == kind_of(model) else checked_tasks(kind_of(model))
+        chats = server and isinstance(model, Chats) and model.chats
+        if source.kind != kind_of(model) or chats != spec.chats or spec.budget:
+            spec = replace(spec, chats=chats, asking=model.requests if isinstance(model, Counted) else None)
+            tasks = checked_tasks(kind_of(model), spec)
         tasks, left_out = _askable_tasks(model, tasks)
         if isinstance(model, Planned):
             for one in tasks:  # a question that it cannot answer is an error at once
@@ -76,7 +83,8 @@ def run_audit(
             stays = merging.audits_to_keep(earlier, [one.record for one in tasks])
             before = merging.restored(path) if stays else None
             if any(one.record.partial for one in tasks):
-                log.warning(f"A sample of at most {spec.limit} items of each dataset: results are partial.")
+                most = f"at most {spec.limit} items" if spec.limit else f"what a budget of {spec.budget:,} allows"
+                log.warning(f"A sample of {most} of each dataset: results are partial.")
             for one in tasks:
                 log.debug(f"{one.record.measure} on {one.record.dataset}: {len(one.task.dataset.items):,} items.")
             audits, results = list(stays), list[Result]()
@@ -120,7 +128,9 @@ def _askable_tasks(model: Model, asked: list[PlannedTask]) -> tuple[list[Planned
     whom = "server" if isinstance(model, Recognisable) else "model"
     told = [f"Not asked of the {whom}, since {why}: {', '.join(names)}." for why, names in reasons.items()]
     if not able:
-        raise UnfitModel(f"{' '.join(told)} Choices may be asked: `suite='choices'`.", check="server")
+        raise UnfitModel(
+            f"{' '.join(told)} Choices and texts may be asked: `suite='choices'` or 'writes'.", check="server"
+        )
     for line in told:
         log.warning(line)
     return able, told
@@ -146,7 +156,7 @@ def _audit_language(
     before = overflowed(model) if hasattr(model, "overflowed") else None
     results = measure_all(remembering, tasks, seed=seed)
     # If all answers were kept, the model was loaded as in the earlier run.
-    loaded = earlier.loaded if earlier and not remembering.work.batches else about(model)
+    loaded = {**(earlier.loaded if earlier and not remembering.work.batches else about(model)), **remembering.spent}
     precision = None
     if exact and loaded.get("dtype") != "float32":
         redone = None if before is None else overflowed(model) - before  # some models do not count
@@ -170,12 +180,21 @@ def _audit_language(
         tasks=tuple(records),
         work=remembering.work,
         **examined,
-        caveats=tuple(caveats(kind, tasks)),
+        caveats=(*_ways_to_ask(model, tasks), *caveats(kind, tasks)),
         started=started.isoformat(timespec="seconds"),
         seconds=round(time.monotonic() - clock, 1),
         precision=precision,
     )
     return scored(audited, tasks, results), results
+
+
+def _ways_to_ask(model: Model, tasks: Sequence[Task]) -> Iterator[str]:
+    """Whether a model that has chats was asked in them, and how to have it otherwise."""
+    ways = {getattr(task.measure, "chat", False) for task in tasks}
+    if isinstance(model, Chats) and model.chats and True not in ways and not isinstance(model, Recognisable):
+        yield "A chat model, by its chat template, asked with plain texts: `suite='all'` with `chat` asks in chats."
+    elif True in ways and isinstance(model, Recognisable):
+        yield "Choices and texts were asked in the server's chats: `chat=False` asks with plain texts."
 
 
 def run_folder(name: str, out: str | Path) -> Path:

@@ -35,7 +35,7 @@ def _argv(audit: AuditRecord, bundled: str) -> list[str]:
             given.append((builder, file) if builder in FILES else ("dataset", builder))
         given += [("measure", task.measure) for task in audit.tasks]
     given += [("option", option) for option in _options(audit)]
-    given += [("limit", task.limit), ("seed", task.seed)]
+    given += [("budget", task.budget), ("limit", None if task.budget else task.limit), ("seed", task.seed)]
     given += [("dtype", loaded.get("dtype_asked", loaded.get("dtype"))), ("batch-size", loaded.get("batch_size"))]
     wanted = dict.fromkeys((name, str(value)) for name, value in given if value not in (None, "", usual.get(name)))
     words = [word for name, value in wanted for word in (f"--{name}", value)]

@@ -1,14 +1,15 @@
 """Estimate the requests and tokens of an audit of a served model, before anything is sent."""
 
 import json
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 
 from evenhand.auditing.spec import AuditSpec
 from evenhand.core.loop import questions_of
 from evenhand.errors import BadInput
 from evenhand.models.engines import OPENAI
-from evenhand.models.planning.tokens import Unanswerable
-from evenhand.models.served.asking import REPLY_TOKENS, Ability, Kind, cannot, requests
+from evenhand.models.served.asking import Ability, Kind, cannot, countable
 from evenhand.models.served.client import Request
 from evenhand.models.source import ModelSource
 
@@ -22,41 +23,56 @@ ABILITIES: dict[Kind, Ability] = {
 """What a server of each kind can be asked."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """Requests and tokens, of prompts and of replies, for the tasks that a server of this kind can be asked."""
+@dataclass(frozen=True)
+class Amount:
+    """Requests, and the tokens of their prompts and of the longest replies."""
 
-    kind: Kind
     requests: int
     prompt_tokens: int
     reply_tokens: int
+
+    @classmethod
+    def of(cls, requests: Collection[Request]) -> "Amount":
+        bodies = [json.loads(request.body) for request in requests]
+        texts = [part["content"] for body in bodies for part in body.get("messages", ())]
+        texts += [body.get("prompt", "") for body in bodies]
+        return cls(len(bodies), sum(map(len, texts)) // CHARACTERS, sum(int(body["max_tokens"]) for body in bodies))
+
+
+@dataclass(frozen=True)
+class Cost(Amount):
+    """What the tasks take that a server of this kind can be asked."""
+
+    kind: Kind
     left_out: tuple[str, ...]
     """The tasks that it cannot be asked."""
+    datasets: Mapping[str, Amount]
+    """Without the requests of datasets before it, which are sent once."""
 
 
 def estimate(source: ModelSource, spec: AuditSpec, *, samples: int = 20) -> list[Cost]:
     """The cost of an audit for each kind of server, since the server's is not known yet; nothing is sent."""
     if source.place.engine != OPENAI:
         raise BadInput(f"`dry_run` is for a model behind a server, openai:NAME. Got '{source.name}': leave it out.")
-    asked = spec.tasks_for("causal")
-    costs = []
+    costs, failed = list[Cost](), list[BadInput]()
     for kind, ability in ABILITIES.items():
-        ability, wanted, left_out = replace(ability, samples=samples), dict[Request, None](), list[str]()
-        for one in asked:
-            how, items = one.task.measure, one.task.dataset.items
+        asking = partial(countable, ability=replace(ability, samples=samples), model=source.name)
+        left_out, sent, wanted = list[str](), set[Request](), dict[str, list[Request]]()
+        try:
+            planned = replace(spec, server=True, chats=True, asking=asking).tasks_for("causal")
+        except BadInput as error:  # the budget may be enough for a server of another kind
+            failed.append(error)
+            planned, left_out = [], [str(error)]
+        for one in planned:
+            items, how, dataset = one.task.dataset.items, one.task.measure, one.record.dataset
             if any(cannot(question, ability) for question in questions_of(items[0], how)):
-                left_out.append(f"{one.record.dataset} by {one.record.measure}")
+                left_out.append(f"{dataset} by {one.record.measure}")
                 continue
-            for question in {question: None for item in items for question in questions_of(item, how)}:
-                try:
-                    wanted |= dict.fromkeys(requests(question, ability, source.name))
-                except Unanswerable:
-                    continue
-        bodies = [json.loads(request.body) for request in wanted]
-        texts = [
-            body.get("prompt", "") + "".join(part["content"] for part in body.get("messages", ())) for body in bodies
-        ]
-        prompts = sum(map(len, texts)) // CHARACTERS
-        replies = len(wanted) * (REPLY_TOKENS if kind == "c" else 1)
-        costs.append(Cost(kind, len(wanted), prompts, replies, tuple(left_out)))
+            new = {request for item in items for question in questions_of(item, how) for request in asking(question)}
+            wanted.setdefault(dataset, []).extend(new - sent)
+            sent |= new
+        datasets = {dataset: Amount.of(requests) for dataset, requests in wanted.items()}
+        costs.append(Cost(**asdict(Amount.of(sent)), kind=kind, left_out=tuple(left_out), datasets=datasets))
+    if len(failed) == len(costs):
+        raise failed[0]
     return costs

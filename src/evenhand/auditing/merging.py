@@ -12,13 +12,14 @@ from platform import python_version
 from evenhand import suites
 from evenhand.auditing.sampling import sampled_tasks
 from evenhand.auditing.spec import Reader
-from evenhand.checks.choices import TASK, can_do_the_task
+from evenhand.checks.choices import TASK, can_do_the_task, without_passed
 from evenhand.core.files import prepare
 from evenhand.core.loop import Task, measure_all
 from evenhand.core.model import Model
 from evenhand.core.scores import Result
 from evenhand.errors import OtherModel, RunError
 from evenhand.models.cache import Kept, fingerprints
+from evenhand.models.engines import OPENAI
 from evenhand.runs import folder, json_files
 from evenhand.runs.folder import ANSWERS, StoredRun
 from evenhand.runs.record import SAMPLE, AuditRecord, RunRecord, TaskRecord, read_record
@@ -43,7 +44,7 @@ def check_overwrite(path: Path, record: RunRecord | None, tasks: Sequence[TaskRe
         if task.partial and (task.limit or 0) < (before.limit or 0):
             raise RunError(
                 f"'{path}' has {what} of {before.limit} items, which {task.limit} would replace. Choose another `out` "
-                "or `name`, or a `limit` that is not smaller."
+                f"or `name`, or a `{'budget' if task.budget else 'limit'}` that is not smaller."
             )
         if _is_other_file(before, task):
             raise RunError(
@@ -153,7 +154,7 @@ def _score_again(run: StoredRun, reader: Reader | None = None, files: Sequence[P
         mine = [_task_on_measured_items(run, *each) for each in zip(whole, audited.tasks, strict=True)]
         found = measure_all(kept, mine, seed=audited.tasks[0].seed)
         records = tuple(
-            suites.record(task, **{name: getattr(before, name) for name in SAMPLE})
+            replace(suites.record(task), **{name: getattr(before, name) for name in SAMPLE})
             for task, before in zip(mine, audited.tasks, strict=True)
         )
         audits.append(scored(replace(audited, tasks=records, rescored=now), mine, found))
@@ -164,10 +165,13 @@ def _score_again(run: StoredRun, reader: Reader | None = None, files: Sequence[P
 
 def scored(audited: AuditRecord, tasks: Sequence[Task], results: Sequence[Result]) -> AuditRecord:
     """The record with what the scores decide: the doctor's task check and unscored items; and library versions."""
-    before = tuple(finding for finding in audited.doctor if finding.check != TASK)
+    served = str(audited.loaded.get("source", "")).startswith(f"{OPENAI}:")
+    tested = tuple(can_do_the_task(tasks, results, served=served))
+    before = [finding for finding in audited.doctor if finding.check != TASK]
+    names = [task.dataset.name for task in tasks]
     return replace(
         audited,
-        doctor=(*before, *can_do_the_task(tasks, results)),
+        doctor=(*(without_passed(before, tested, names) if served else before), *tested),
         unscored={f"{r.dataset}/{r.measure}": dict(r.unscored) for r in results},
         versions={"python": python_version()} | {name: version(name) for name in ("numpy", "pandas", "scipy")},
     )
@@ -194,6 +198,6 @@ def _task_on_measured_items(run: StoredRun, task: Task, record: TaskRecord) -> T
     try:
         ids = set(run.scores_of(*record.name)["id"])
     except RunError:  # the scores are damaged; the sample can be drawn again
-        (task,) = sampled_tasks([task], record.limit, record.seed)
+        (task,) = sampled_tasks([task], record.limit, record.seed, clusters=record.budget is not None)
         return task
     return replace(task, dataset=replace(task.dataset, items=[item for item in task.dataset.items if item.id in ids]))

@@ -1,15 +1,20 @@
-"""Samples of datasets that keep partners together and groups in proportion; half precision checked on one of them."""
+"""Samples of datasets by a limit or by a budget, with partners together; half precision checked on one of them."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from evenhand.checks.choices import CONTROL
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Item
-from evenhand.core.loop import Task, measure_all
+from evenhand.core.loop import Task, measure_all, questions_of
 from evenhand.core.measure import summary_of
 from evenhand.core.model import Model
+from evenhand.core.questions import Question
 from evenhand.core.scores import Result, Score, generator
 from evenhand.core.summary import OfMeans
 from evenhand.errors import BadInput
@@ -20,24 +25,27 @@ from evenhand.stats.resampling import Paired
 
 SAMPLE = 100
 """Number of items of each dataset that are scored in both precisions."""
+Asking = Callable[[Question], Collection[object]]
+"""What is sent to ask a question; nothing where it cannot be asked. A budget counts equal ones once."""
 
 
-def sampled_tasks(tasks: Sequence[Task], limit: int, seed: int) -> list[Task]:
+def sampled_tasks(tasks: Sequence[Task], limit: int, seed: int, *, clusters: bool = False) -> list[Task]:
     """The tasks on samples of at most `limit` items of each dataset."""
     whole = {task.dataset.name: task.dataset for task in tasks}
-    parts = {name: sampled(dataset, limit, seed) for name, dataset in whole.items()}
+    parts = {name: sampled(dataset, limit, seed, clusters=clusters) for name, dataset in whole.items()}
     return [replace(task, dataset=parts[task.dataset.name]) for task in tasks]
 
 
-def sampled(dataset: Dataset, limit: int, seed: int) -> Dataset:
+def sampled(dataset: Dataset, limit: int, seed: int, *, clusters: bool = False) -> Dataset:
     """At most `limit` random items in their order, the same for every model; a larger sample contains a smaller.
 
-    Sets of partners (single items where there are none) are drawn in proportion to the groups `by`.
+    Sets of partners (single items where there are none) are drawn in proportion to the groups `by`, or whole clusters
+    as a budget takes them.
     """
     items = dataset.items
     if limit >= len(items):
         return dataset
-    drawn = units(dataset, seed)
+    drawn = [unit for *_, unit in placed(dataset, seed, clusters=clusters)]
     chosen: list[int] = []
     for unit in drawn:
         if len(chosen) + len(unit) > limit:
@@ -51,22 +59,63 @@ def sampled(dataset: Dataset, limit: int, seed: int) -> Dataset:
     return replace(dataset, items=[items[i] for i in sorted(chosen)])
 
 
-def units(dataset: Dataset, seed: int) -> list[list[int]]:
-    """All sets of partners, each as indices of its items, in the order in which a sample draws them."""
-    items = dataset.items
+def affordable_tasks(tasks: Sequence[Task], budget: int, seed: int, asking: Asking | None = None) -> list[Task]:
+    """The tasks on samples for which at most `budget` different questions are asked, or what `asking` makes of them.
+
+    First comes one cluster of each kind of each dataset; then each dataset has the same share of what it takes whole,
+    but controls have a quarter of all, if that is more. The order does not depend on the budget.
+    """
+    data = {task.dataset.name: task.dataset for task in tasks}
+    steps, sizes = list[tuple[str, int, int, set[object]]](), dict[str, float]()
+    for name, dataset in data.items():
+        measures, known = [task.measure for task in tasks if task.dataset.name == name], set[object]()
+        for place, _, cluster in placed(dataset, seed, clusters=True):
+            made = dict[Question, Collection[object]]()  # equal questions may differ in whether they can be asked
+            for q in (q for index in cluster for how in measures for q in questions_of(dataset.items[index], how)):
+                made[q] = made.get(q) or (asking(q) if asking else [q])
+            known |= (sent := {one for several in made.values() for one in several})
+            steps.append((name, len(known) if place else 0, len(cluster), sent))
+        sizes[name] = len(known) or 1
+    controls = [name for name, dataset in data.items() if all(item.groups.get(CONTROL) for item in dataset.items)]
+    of_controls = sum(sizes[name] for name in controls)
+    hurry = max(1.0, (sum(sizes.values()) - of_controls) / (3 * of_controls or 1))  # one for three of the others
+    sizes |= {name: sizes[name] * hurry for name in controls}
+    items, taken = Counter[str](), set[object]()
+    if budget < (least := len(taken.union(*(sent for _, place, _, sent in steps if not place)))):
+        raise BadInput(f"`budget` must be at least {least}, for one cluster of each kind of items. Got {budget}.")
+    for name, _, count, sent in sorted(steps, key=lambda step: step[1] / sizes[step[0]]):
+        taken |= sent
+        if len(taken) > budget:
+            break
+        items[name] += count
+    parts = {name: sampled(dataset, items[name], seed, clusters=True) for name, dataset in data.items()}
+    return [replace(task, dataset=parts[task.dataset.name]) for task in tasks]
+
+
+def placed(dataset: Dataset, seed: int, *, clusters: bool = False) -> list[tuple[float, int, list[int]]]:
+    """All sets of partners in the order in which a sample draws them: place, number of the stratum, indices of items.
+
+    Or whole `clusters`, by kind: first one of each, at 0, then as many of the female kind as of the male, since each
+    counts once; in proportion where the headline is a default of all items.
+    """
+    items, kinds = dataset.items, dataset.kinds
+    labels: list[Any] = [tuple(item.groups.get(group, "") for group in dataset.by) for item in items]
+    if clusters:
+        labels = kinds.of(pd.DataFrame([dict(item.groups) for item in items])).tolist() if kinds else [""] * len(items)
     found: dict[object, list[int]] = {}
     for index, item in enumerate(items):
-        found.setdefault(_partner_key(item, dataset), []).append(index)
-    strata: dict[tuple[tuple[str, ...], ...], list[list[int]]] = {}
+        key = (clusters and item.groups.get(dataset.cluster)) or _partner_key(item, dataset)
+        found.setdefault(key, []).append(index)
+    strata: dict[tuple[Any, ...], list[list[int]]] = {}
     for unit in found.values():
-        labels = {tuple(items[i].groups.get(group, "") for group in dataset.by) for i in unit}
-        strata.setdefault(tuple(sorted(labels)), []).append(unit)
-    rng = np.random.default_rng(seed)
-    placed = []
-    for number, stratum in enumerate(strata[key] for key in sorted(strata)):
+        strata.setdefault(tuple(sorted({labels[i] for i in unit} - {""})), []).append(unit)
+    equal = [key for key in strata if clusters and kinds and kinds.headline == "stereotype" and len(key) == 1]
+    rng, drawn = np.random.default_rng(seed), list[tuple[float, int, list[int]]]()
+    for number, (key, stratum) in enumerate(sorted(strata.items())):
+        of = max(len(strata[one]) for one in equal) if key in equal else len(stratum)
         for place, which in enumerate(rng.permutation(len(stratum))):
-            placed.append(((place + 0.5) / len(stratum), number, stratum[which]))
-    return [unit for _, _, unit in sorted(placed)]
+            drawn.append(((place + (0 if clusters else 0.5)) / of, number, stratum[which]))
+    return sorted(drawn)
 
 
 def _partner_key(item: Item, dataset: Dataset) -> object:

@@ -1,17 +1,18 @@
 """What an audit is asked to measure, the tasks that follow for a kind of model, and caveats on their values."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from evenhand import suites
-from evenhand.auditing.sampling import sampled_tasks
+from evenhand.auditing.sampling import Asking, affordable_tasks, sampled_tasks
 from evenhand.core.dataset import Dataset, Datasets
 from evenhand.core.described import Named
-from evenhand.core.items import Choice, Item, NliPair, Target, TargetSentence
+from evenhand.core.items import Choice, Item, NliPair, Prompt, Target, TargetSentence
 from evenhand.core.loop import Task
 from evenhand.core.measure import Measure, Measures
+from evenhand.core.questions import LISTED
 from evenhand.errors import BadInput
 from evenhand.measures import add
 from evenhand.plugins import load_installed
@@ -35,6 +36,7 @@ CAUSAL_VECTORS = [
     "several tokens, is that of its last one unless an option says so. Its values are not comparable with a masked "
     "model's.",
 ]
+WRITTEN = ["A causal model: texts are drawn from all tokens, at temperature 1 unless an option says so."]
 CHOICES = [
     "A causal model: an answer is the likeliest of a question's options, by their letters unless an option says so."
 ]
@@ -73,6 +75,13 @@ class AuditSpec:
     options: Mapping[str, Any]
     limit: int | None
     seed: int
+    server: bool = False
+    """Whether the model is behind a server."""
+    chats: bool = False
+    """Whether that server has chats, which its model is asked in unless an option says otherwise."""
+    budget: int | None = None
+    """The most requests or questions of all tasks, by `asking`."""
+    asking: Asking | None = None
 
     @classmethod
     def of(
@@ -85,11 +94,15 @@ class AuditSpec:
         pairs: Named = None,
         options: Mapping[str, Any] | None = None,
         limit: int | None = None,
+        budget: int | None = None,
         seed: int = 0,
     ) -> "AuditSpec":
         """What the parameters of `evenhand.audit` say; an error if they contradict one another."""
-        if limit is not None and (not isinstance(limit, int) or limit < 1):
-            raise BadInput(f"limit must be a whole number, at least 1. Got {limit!r}.")
+        for name, most in (("limit", limit), ("budget", budget)):
+            if most is not None and (not isinstance(most, int) or most < 1):
+                raise BadInput(f"{name} must be a whole number, at least 1. Got {most!r}.")
+        if limit is not None and budget is not None:
+            raise BadInput(f"Give `limit` or `budget`, not both. Got limit {limit} and budget {budget}.")
         if seed < 0:
             raise BadInput(f"seed must not be negative. Got {seed}.")
         load_installed()
@@ -103,7 +116,8 @@ class AuditSpec:
             raise BadInput("`measure` needs `dataset`, `templates` or `pairs`; a suite has its own measures.")
         if pairs and len(languages) > 1:
             raise BadInput(f"Pairs of your own are in one language. Got `lang` {', '.join(languages)}.")
-        return cls(_name_list(suite, "suite"), languages, sources, measures, dict(options or {}), limit, seed)
+        what = _name_list(suite, "suite"), languages, sources, measures, dict(options or {}), limit, seed
+        return cls(*what, budget=budget)
 
     @property
     def needs_kind(self) -> bool:
@@ -116,19 +130,27 @@ class AuditSpec:
         return None if self.sources else ", ".join(self.suite_names)
 
     def tasks_for(self, kind: str) -> list[PlannedTask]:
+        usual = {"chat": True} if self.chats and self.options.get("by", "letters") in LISTED else {}
         if self.sources:
-            whole = suites.tasks_on(self.sources, self.measures, self.options, kind)
+            whole = suites.tasks_on(self.sources, self.measures, self.options, kind, usual)
             for dataset in (task.dataset for task in whole):
                 if self.languages and dataset.language not in self.languages:
                     its = f"'{dataset.name}' is in '{dataset.language}'"
                     raise BadInput(f"{its}, and not in `lang` '{', '.join(self.languages)}'. Leave `lang` out.")
         else:
-            whole = suites.tasks(self.suite_names, self.languages or ["en"], self.options, kind)
+            chat = kind == "causal" and str(self.options.get("chat")).lower() == "true"
+            asked = "server" if self.server else "chat" if chat else ""
+            languages = self.languages or ["en"]
+            whole = suites.tasks(self.suite_names, languages, self.options, kind, asked=asked, usual=usual)
         tasks = whole if self.limit is None else sampled_tasks(whole, self.limit, self.seed)
-        return [
-            PlannedTask(task, valid(suites.record(task, seed=self.seed, limit=self.limit, partial=task != one)), one)
-            for task, one in zip(tasks, whole, strict=True)
-        ]
+        if self.budget is not None:
+            tasks = affordable_tasks(whole, self.budget, self.seed, self.asking)
+        planned = []
+        for task, one in zip(tasks, whole, strict=True):
+            part = len(task.dataset.items) if task != one else None
+            record = suites.record(task, seed=self.seed, limit=self.limit or part, partial=bool(part))
+            planned.append(PlannedTask(task, valid(replace(record, budget=self.budget)), one))
+        return planned
 
 
 def _datasets(given: Datasets) -> list[str | Dataset]:
@@ -175,6 +197,7 @@ def caveats(kind: str, measured: Sequence[Task]) -> list[str]:
     if kind != "causal":
         return []
     kinds = {type(task.dataset.items[0]) for task in measured}
-    told = {NliPair: CAUSAL_INFERENCE, Choice: CHOICES, Target: CAUSAL_WORDS, TargetSentence: CAUSAL_VECTORS}
+    told = {NliPair: CAUSAL_INFERENCE, Choice: CHOICES, Prompt: WRITTEN}
+    told |= {Target: CAUSAL_WORDS, TargetSentence: CAUSAL_VECTORS}
     lines = [line for kind in told if kind in kinds for line in told[kind]] + (CAUSAL if kinds - set(told) else [])
     return list(dict.fromkeys(lines))

@@ -98,7 +98,7 @@ def _check_same(runs: Sequence[StoredRun], planned: Any, kind: str | None) -> No
             raise BadInput(f"'{run.path}' has nothing of what is to be measured. Give the `suite` that it was made by.")
         for record in records:
             if record.name in measured(run) and not _is_same_task(run.task(*record.name), record):
-                told = [f"limit {task.limit}, seed {task.seed}" for task in (run.task(*record.name), record)]
+                told = [task.draw for task in (run.task(*record.name), record)]
                 raise BadInput(
                     f"'{run.path}' was measured on {record.dataset} with {told[0]} or other options, and the models "
                     f"would be with {told[1]}. Give the options that it was made with."
@@ -107,8 +107,7 @@ def _check_same(runs: Sequence[StoredRun], planned: Any, kind: str | None) -> No
 
 def _is_same_task(one: TaskRecord, other: TaskRecord) -> bool:
     """Whether two tasks have the same items and are scored in the same way."""
-    sample = (one.limit, one.seed) == (other.limit, other.seed) if one.partial or other.partial else True
-    return one.what == other.what and sample
+    return one.what == other.what and (one.draw == other.draw or not (one.partial or other.partial))
 
 
 def _finished_run(folder: Path, source: ModelSource, planned: Any) -> StoredRun | None:

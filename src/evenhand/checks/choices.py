@@ -1,43 +1,104 @@
 """Whether a model can do the task, where it chooses among options: without that, its bias scores say nothing."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from evenhand.core.findings import CAREFUL, FINE, UNFIT, Finding
+from evenhand.core.dataset import base_name
+from evenhand.core.findings import CAREFUL, FINE, UNCHECKED, UNFIT, Finding
 from evenhand.core.items import Choice
 from evenhand.core.loop import Task
+from evenhand.core.questions import LISTED
 from evenhand.core.scores import Result
-from evenhand.measures.choices import CONDITION, DISAMBIGUATED, BbqBias, ChoiceAccuracy
+from evenhand.measures.choices import CONDITION, DISAMBIGUATED, BbqBias, ChoiceAccuracy, ChoiceMeasure
 
 TASK = "task"
 """The name of the check."""
+CONTROL = "control"
+"""The group that names the set whose control an item is."""
+WAYS = {"letters": "option `by=words`", "digits": "option `by=words`", "words": "option `by=letters`"}
+"""What else can be asked for, by what was."""
 
 
-def can_do_the_task(tasks: Sequence[Task], results: Sequence[Result]) -> Iterator[Finding]:
-    """Compares the accuracy where the context says the answer with chance, the share that guessing gets right.
+def can_do_the_task(tasks: Sequence[Task], results: Sequence[Result], *, served: bool = False) -> Iterator[Finding]:
+    """Compares the accuracy on control questions with the share that is right without reading them.
 
-    The lower end of its interval must be above. The finding is about the datasets whose bias was measured.
+    The lower end of its interval must be above. A finding is about the datasets whose control the questions are: those
+    of their group `control`, or all of BBQ in that language, if the context says the answer.
     """
-    biased = tuple(dict.fromkeys(task.dataset.name for task in tasks if isinstance(task.measure, BbqBias)))
-    if not biased:
-        return
+    biased = [task for task in tasks if _shows_bias(task)]
+    unknown = {task.dataset.name: None for task in biased}
+    failed: dict[str, list[str]] = {}
     for task, result in zip(tasks, results, strict=True):
-        items = [item for item in task.dataset.items if isinstance(item, Choice)]
-        if not isinstance(task.measure, ChoiceAccuracy) or {i.groups.get(CONDITION) for i in items} != {DISAMBIGUATED}:
-            continue
-        found = result.estimates[0]
-        chance = sum(1 / len(item.options) for item in items) / len(items)
-        says = f"Where the context says the answer, {found.value:.0%} are right [{found.low:.0%}, {found.high:.0%}]"
-        if found.known and found.low > chance:
-            yield Finding(TASK, FINE, f"{says}; guessing gives {chance:.0%}.", datasets=biased)
-        else:
-            says = says if found.known else "No question whose context says the answer could be scored"
-            says += f", and guessing gives {chance:.0%}: the model is not shown to do the task"
-            ways = ["" if task.measure.chat else "`chat`", "" if task.measure.by == "total" else "the option by=total"]
-            other = ", or ".join(filter(None, ways))
-            do = f"Ask it in another way: {other}." if other else "Choose a model that can."
-            yield Finding(TASK, UNFIT, f"{says}, so that its bias score is no sign of bias.", do, datasets=biased)
-        return
-    says = "It was not measured whether the model can do the task"
-    right = "how often it is right where the context says the answer"
-    do = "Measure `suite='choices'`, or bbq-disambiguated by choice-accuracy."
-    yield Finding(TASK, CAREFUL, f"{says}: {right}.", do, datasets=biased)
+        of = tuple(dict.fromkeys(one.dataset.name for one in biased if _is_control(task, one)))
+        if of and isinstance(task.measure, ChoiceAccuracy):
+            unknown = {name: None for name in unknown if name not in of}
+            says, above = _compare_with_guessing(task, result)
+            if above:
+                yield Finding(TASK, FINE, f"{says}.", datasets=(*of, task.dataset.name))
+            else:
+                failed |= {name: [says, *_other_ways(task.measure, served)] for name in of}
+    if failed:
+        sets = "; ".join(dict.fromkeys(says for says, *_ in failed.values()))
+        ways = " or ".join(dict.fromkeys(way for _, *ways in failed.values() for way in ways))
+        says = f"{sets}. The model is not shown to do the task, so what it chooses is no sign of bias."
+        do = f"Ask it in another way, by {ways}, or choose a larger model: small ones often cannot."
+        yield Finding(TASK, UNFIT, says, do, datasets=tuple(failed))
+    if unknown:
+        sets = ", ".join(dict.fromkeys(map(base_name, unknown)))
+        says = f"It was not measured whether the model can do the task of {sets}: how often it is right on its control."
+        do = "Measure `suite='choices'`, or the control by choice-accuracy; for BBQ this is bbq-disambiguated."
+        yield Finding(TASK, CAREFUL, says, do, datasets=tuple(unknown))
+
+
+def without_passed(findings: Sequence[Finding], tested: Sequence[Finding], names: Sequence[str]) -> list[Finding]:
+    """The findings, where what could not be checked at all is not said of datasets with a passed control.
+
+    `tested` are the findings of `can_do_the_task`, `names` those of all datasets.
+    """
+    passed = {name for finding in tested if finding.verdict == FINE for name in finding.datasets}
+    rest = tuple(dict.fromkeys(name for name in names if name not in passed))
+    if not passed:
+        return list(findings)
+    left = [replace(one, datasets=rest) if one.check == UNCHECKED else one for one in findings]
+    return [one for one in left if one.check != UNCHECKED or rest]
+
+
+def _shows_bias(task: Task) -> bool:
+    measure, item = task.measure, task.dataset.items[0]
+    return isinstance(measure, ChoiceMeasure) and measure.favours != "none" and not item.groups.get(CONTROL)
+
+
+def _is_control(task: Task, biased: Task) -> bool:
+    """Whether the questions of the first task tell whether the model can do the second."""
+    item = task.dataset.items[0]
+    if of := item.groups.get(CONTROL):
+        return of == base_name(biased.dataset.name)
+    both_bbq = isinstance(biased.measure, BbqBias) and task.dataset.language == biased.dataset.language
+    return both_bbq and {one.groups.get(CONDITION) for one in task.dataset.items} == {DISAMBIGUATED}
+
+
+def _guessing(items: Sequence[Choice]) -> float:
+    """The share that is right without reading: by guessing, or by one answer throughout, such as always the woman."""
+    known = all(item.unknown is not None and item.right != item.unknown for item in items)  # "unknown" is never right
+    each = sum(1 / (len(item.options) - known) for item in items) / len(items)
+    same = Counter(item.right for item in items)  # the places of women and men are the same in all items of our sets
+    return max(each, *(count / len(items) for count in same.values()))
+
+
+def _compare_with_guessing(control: Task, result: Result) -> tuple[str, bool]:
+    """How often it is right on control questions, in words, and whether that is more than guessing gives."""
+    items = [item for item in control.dataset.items if isinstance(item, Choice)]
+    guessing, found, name = _guessing(items), result.estimates[0], base_name(control.dataset.name)
+    if not found.known:
+        return f"{name}: none of {len(items):,} questions could be scored ({result.scores[0].note})", False
+    says = f"{name}: {found.value:.0%} are right [{found.low:.0%}, {found.high:.0%}], guessing gives {guessing:.0%}"
+    if found.unscored:
+        says += f"; {found.unscored} of {len(items):,} have no answer, and count as wrong"
+    return says, found.low * found.n / len(items) > guessing
+
+
+def _other_ways(measure: ChoiceMeasure, served: bool) -> list[str]:
+    ways = [] if measure.chat else ["`chat`"]
+    ways += [WAYS[measure.by]] if measure.by in LISTED else []
+    return ways + ([] if measure.by == "total" or served else ["option `by=total`"])

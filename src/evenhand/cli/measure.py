@@ -60,7 +60,9 @@ class Audit(ask.Audited, ask.Cluster, ask.Judged, total=False):
 
 def audit(
     models: Annotated[list[str] | None, ask.MODELS] = None,
-    chat: Annotated[bool | None, Says("Suite choices: the chat template, or plain prompts.", group=ask.WHAT)] = None,
+    chat: Annotated[
+        bool | None, Says("Suites choices and writes: the chat template, or plain prompts.", group=ask.WHAT)
+    ] = None,
     system: Annotated[
         Path | None, Says("With `chat`: a text file with the system prompt.", "FILE", group=ask.WHAT)
     ] = None,
@@ -128,7 +130,9 @@ def _print_costs(models: Sequence[str], given: Audit, as_json: bool) -> None:
     from evenhand.auditing.spec import AuditSpec
     from evenhand.models.served.asking import KINDS
     from evenhand.models.source import ModelSource
+    from evenhand.show.tables import table
 
+    heads = ("dataset", "requests", "tokens of prompts, about", "tokens of replies, at most")
     spec = AuditSpec.of(**chosen(given, ask.What))
     costs = {model: estimate(ModelSource.of(model), spec, samples=given["samples"]) for model in models}
     if as_json:
@@ -137,10 +141,12 @@ def _print_costs(models: Sequence[str], given: Audit, as_json: bool) -> None:
     for model, of_kinds in costs.items():
         terminal.show(f"{model}: nothing was sent. What it takes depends on what the server gives:")
         for cost in of_kinds:
-            tokens = f"about {cost.prompt_tokens:,} tokens of prompts and {cost.reply_tokens:,} of replies"
-            terminal.show(f"  ({cost.kind}) {KINDS[cost.kind]}: {cost.requests:,} requests, {tokens}")
+            amounts = {**cost.datasets, "total": cost}
+            rows = [(n, f"{a.requests:,}", f"{a.prompt_tokens:,}", f"{a.reply_tokens:,}") for n, a in amounts.items()]
+            terminal.show(f"({cost.kind}) {KINDS[cost.kind]}")
+            terminal.show(table(heads, rows, left=heads[:1]))
             if cost.left_out:
-                terminal.show(f"      cannot be asked: {', '.join(cost.left_out)}")
+                terminal.show(f"Cannot be asked: {', '.join(cost.left_out)}")
         terminal.show("And about 20 requests to find out which of the three it is.")
 
 

@@ -23,17 +23,20 @@ ROUNDING = 1e-4
 class Answer:
     """The numbers that a question asks for, in the order it defines; NaN, with a note on why, where there are none.
 
-    For evenhand's own questions they are natural-log probabilities, and `logps` is another name of them.
+    For evenhand's own questions they are natural-log probabilities, and `logps` is another name of them. `text` is what
+    a model wrote, where that is what was asked.
     """
 
     numbers: tuple[float, ...]
     note: str
+    text: str
 
     def __init__(
-        self, numbers: tuple[float, ...] = (), note: str = "", *, logps: tuple[float, ...] | None = None
+        self, numbers: tuple[float, ...] = (), note: str = "", *, logps: tuple[float, ...] | None = None, text: str = ""
     ) -> None:
         object.__setattr__(self, "numbers", numbers if logps is None else logps)
         object.__setattr__(self, "note", note)
+        object.__setattr__(self, "text", text)
 
     @classmethod
     def none(cls, note: str) -> "Answer":

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from itertools import compress
 from typing import Any, Literal
 
 import numpy as np
@@ -30,6 +31,7 @@ from evenhand.core.scores import Score, Value, generator
 from evenhand.core.summary import How, Judged, Summary, value_of
 from evenhand.stats.intervals import Floats
 from evenhand.stats.mean_intervals import FEWEST_SAMPLED, mean_estimate, mean_interval
+from evenhand.stats.ratios import Misread, allow_for_misreading, mean_of_ratios
 from evenhand.stats.verdict import adjust
 
 SIGN = {"female": 1.0, "male": -1.0}
@@ -56,6 +58,15 @@ class ItemRow:
     def values(self, column: str = "d") -> Floats:
         """What the row is the mean of: d, turned where the stereotype expects a man, on the scale of the measure."""
         d = self.items[column].where(self.scored)
+        if self.scale.weight:  # so that a mean over items is one over clusters of their ratios
+            weight, members = self.items[self.scale.weight + column.removeprefix("d")], self.ways[0]
+            d = d.copy()
+            for of in dict.fromkeys(self.sets):
+                mine = self.scored & (np.array(self.sets) == of)
+                some = list(compress(members, mine))
+                if not some:
+                    continue
+                d[mine] = mean_of_ratios(d[mine].to_numpy(float), weight[mine].fillna(1.0).to_numpy(float), some)
         if self.scale.each:  # so that a mean over items is one over the members of that group
             kind, member = self.items["k"], [self.items["k"], self.items[self.scale.each]]
             of_member, n = d.groupby(member).transform("mean"), d.groupby(member).transform("count")
@@ -91,7 +102,8 @@ class ItemRow:
         """The clusters, further ways to cluster, and whether these make it a claim about other sentences, too."""
         scale, items = self.scale, self.items
         wider = all(items[group].nunique() >= FEWEST_SAMPLED for group in scale.samples)
-        names = [*([scale.crossed] if scale.crossed else []), *(scale.samples if wider else ())]
+        own = [] if scale.crossed in ("", *self.groups) else [scale.crossed]  # a row of one form has no others
+        names = [*own, *(scale.samples if wider else ())]
         clusters = items[scale.cluster or "id"].astype(str).tolist()
         return clusters, [items[name].astype(str).tolist() for name in names], bool(scale.samples) and wider
 
@@ -142,6 +154,10 @@ class Scale:
     """Whether values lie between 0 and 1."""
     ratio: bool = False
     """Whether d is a logarithm: the stereotype is shown as exp(2 d), the default as exp(-d), of men against women."""
+    weight: str = ""
+    """The column that weighs the items of a cluster: `Traits.weight`."""
+    misread: Misread = ((0, 0), (0, 0))
+    """How many women are taken for men, of how many, and men for women: `Traits.misread`."""
     turns: bool = True
     """Whether d is women minus men, so that a stereotype turns its sign; not where nobody's gender is compared."""
 
@@ -176,7 +192,8 @@ def rows(
     items = _items_with_d(scores, design, how)
     if after is not None:
         ids = [column for column in items if str(column).startswith("id")]
-        items = items.merge(_items_with_d(after, design, how)[[*ids, "d"]], on=ids, suffixes=("", "_after"))
+        both = [*ids, "d", *([scale.weight] if scale.weight else [])]
+        items = items.merge(_items_with_d(after, design, how)[both], on=ids, suffixes=("", "_after"))
     counted = items
     if kinds is not None and kinds.genders:
         group, wanted = kinds.only or ("", "")
@@ -244,6 +261,8 @@ def estimate(row: ItemRow, seed: int, priors: Mapping[str, float]) -> Value:
     labels = {**row.groups, "estimand": row.estimand, "gender": row.contrast}
     found = mean_estimate(values, clusters, generator(seed, labels), crossed=crossed, neutral=row.scale.neutral, **how)
     narrow = mean_interval(values, clusters, generator(seed, labels), **how) if wider else (math.nan, math.nan)
+    if any(n for _, n in row.scale.misread) and not math.isnan(found.low):
+        found = allow_for_misreading(found, row.scale.neutral, row.scale.misread, contrast=row.estimand == "stereotype")
     prior = math.nan
     if priors and row.contrast:
         prior = float((items["id_female"].map(priors) - items["id_male"].map(priors)).mean())
@@ -257,6 +276,9 @@ def estimate(row: ItemRow, seed: int, priors: Mapping[str, float]) -> Value:
 def _stereotype_and_default(items: pd.DataFrame, scale: Scale, kinds: Kinds, groups: Groups) -> Iterator[ItemRow]:
     """Stereotype and default of these items; the default of all of them where that is the headline."""
     of_kind = items[items["k"] != ""]
+    if groups and of_kind.empty and scale.weight:  # prompts that name nothing with a kind
+        yield ItemRow(items, scale, "default", groups)
+        return
     if kinds.headline == "default":
         yield ItemRow(items.assign(k=""), scale, "default", groups)
     if kinds.female and kinds.male:
@@ -267,7 +289,9 @@ def _stereotype_and_default(items: pd.DataFrame, scale: Scale, kinds: Kinds, gro
 
 def _items_with_d(scores: pd.DataFrame, design: Design, how: Any) -> pd.DataFrame:
     """d of each item, or of each two partners, with its kind; without those that the measure does not count."""
-    kinds, favours = design.kinds, Traits.of(how).favours
+    kinds, favours, weight = design.kinds, Traits.of(how).favours, Traits.of(how).weight
+    if weight and weight not in scores:  # no item has an answer
+        scores = scores.assign(**{weight: math.nan})
     if (counts := getattr(how, "counts", None)) is not None:
         with foreign(f"The measure '{how.name}' failed to say which scores count", how):
             scores = scores[counts(scores)]
@@ -289,4 +313,6 @@ def _scale(design: Design, how: Any) -> Scale:
     kinds, ratio = design.kinds or Kinds(""), Traits.of(how).unit == "ratio"
     apart = design.partners is not None or ratio
     neutral, unit = (0.0, False) if apart else (how.neutral, Traits.of(how).bounds == (0.0, 1.0))
-    return Scale(design.cluster, design.crossed, kinds.samples, kinds.each, neutral, unit, ratio, kinds.genders)
+    weight, misread = Traits.of(how).weight, Traits.of(how).misread
+    ways = design.cluster, design.crossed, kinds.samples, kinds.each
+    return Scale(*ways, neutral, unit, ratio, weight, misread, kinds.genders)

@@ -8,8 +8,9 @@ from typing import Protocol
 from evenhand.core.foreign import foreign
 from evenhand.core.questions import Fill, Span
 from evenhand.core.typed import typed
+from evenhand.core.wordings import ASKED_IN
 from evenhand.core.words import changes
-from evenhand.errors import BadInput
+from evenhand.errors import BadInput, check_known
 
 Groups = Mapping[str, str]
 LONGEST = 10_000
@@ -212,20 +213,50 @@ class TargetSentence(Target):
 
 
 @dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a model is to write: `text` begins it, or asks for it.
+
+    `female` and `male` are the words, in lower case, by which a text says whether it is about a woman or a man.
+    """
+
+    id: str
+    text: str
+    female: tuple[str, ...] = field(repr=False)
+    male: tuple[str, ...] = field(repr=False)
+    groups: Groups = field(default_factory=dict)
+
+    @typed
+    def __post_init__(self) -> None:
+        if not self.text.strip():
+            raise BadInput(f"Prompt '{self.id}' needs a text. Got {self.text!r}.")
+        if not self.female or not self.male or set(self.female) & set(self.male):
+            raise BadInput(f"Prompt '{self.id}' needs words of both genders, and no word twice.")
+
+    def texts(self) -> tuple[str, str]:
+        return self.text, ""
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
     """A question about a context, and its options.
 
-    `right`, `stereotype` (the stereotyped option) and `unknown` are indices of options; None where there is none.
+    `right`, `stereotype` (the stereotyped option), `unknown`, `female` (the option that names a woman) and `male` are
+    indices of options; None where there is none. `orders` are those in which the options are listed, each as indices:
+    the question is asked in each, and answers are averaged; without them it is asked once, as the options stand.
     """
 
     id: str
     context: str
     question: str
     options: tuple[str, ...]
-    right: int
+    right: int | None = None
     stereotype: int | None = None
     unknown: int | None = None
     groups: Groups = field(default_factory=dict)
+    female: int | None = None
+    male: int | None = None
+    orders: tuple[tuple[int, ...], ...] = ()
+    language: str = "en"
 
     @typed
     def __post_init__(self) -> None:
@@ -234,10 +265,14 @@ class Choice:
                 raise BadInput(f"Choice '{self.id}' needs a text as {name}. Got {getattr(self, name)!r}.")
         if len({option.strip() for option in self.options} - {""}) < max(2, len(self.options)):
             raise BadInput(f"Choice '{self.id}' needs two or more different options. Got {self.options}.")
-        for name in ("right", "stereotype", "unknown"):
+        for name in ("right", "stereotype", "unknown", "female", "male"):
             place = getattr(self, name)
             if place is not None and place not in range(len(self.options)):
                 raise BadInput(f"Choice '{self.id}': `{name}` is a place among its options. Got {place!r}.")
+        places = list(range(len(self.options)))
+        if wrong := [order for order in self.orders if sorted(order) != places]:
+            raise BadInput(f"Choice '{self.id}': each of `orders` has all places of its options. Got {wrong[0]}.")
+        check_known(f"language of Choice '{self.id}'", [self.language], ASKED_IN)
 
     def texts(self) -> tuple[str, str]:
         return f"{self.context} {self.question}", " / ".join(self.options)

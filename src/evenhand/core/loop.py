@@ -76,7 +76,7 @@ def _result(
 ) -> Result:
     traits = Traits.of(how)
     priors = {s.id: s.prior for s in scores if not math.isnan(s.prior)}
-    frame = pd.DataFrame({"id": s.id, "score": s.value, **s.groups} for s in scores)
+    frame = pd.DataFrame({"id": s.id, "score": s.value, **s.groups, **s.kept} for s in scores)
     found = estimates(frame, design, how, seed=seed, priors=priors)
     judged = "none" if without_direction(frame, traits.better) else judged_values(found, design, how)
     tested: dict[str, Any] = {"bounds": traits.bounds, "neutral": how.neutral, "judged": judged}
@@ -130,11 +130,12 @@ def score(item: Item, answers: Sequence[Answer], how: Measure[Any]) -> Score:
         if answer.note:
             return Score(item.id, math.nan, item.groups, answer.note)
     with foreign(f"The measure '{how.name}' failed on item '{item.id}'", how):
+        kept = how.keep(item, answers) if hasattr(how, "keep") else {}
         try:
             value = number(how.score(item, answers))
         except Unscored as reason:
-            return Score(item.id, math.nan, item.groups, str(reason))
+            return Score(item.id, math.nan, item.groups, str(reason), kept=kept)
         if why := uncountable(value):
-            return Score(item.id, math.nan, item.groups, why)
+            return Score(item.id, math.nan, item.groups, why, kept=kept)
         prior = getattr(how, "prior", None)
-        return Score(item.id, value, item.groups, prior=number(prior(answers)) if prior else math.nan)
+        return Score(item.id, value, item.groups, prior=number(prior(answers)) if prior else math.nan, kept=kept)

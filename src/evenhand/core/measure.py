@@ -22,8 +22,8 @@ Formula = Literal["paper", "released"]
 """Which one counts where a paper and its authors' released code differ."""
 Better = Literal["closer", "higher", "none"]
 """Which values are better: those closer to neutral, higher ones, or none, for a plain level."""
-Favours = Literal["item", "other", "men", "stereotype", "none"]
-"""Whom a higher score speaks for: the gender that the item is about or the other one, men, or the stereotype."""
+Favours = Literal["item", "other", "men", "women", "stereotype", "none"]
+"""Whom a higher score speaks for: the gender that the item is about or the other one, men, women, or the stereotype."""
 
 
 class Unscored(Exception):
@@ -96,7 +96,7 @@ class Traits:
     items: type | None = None
     """The kind of item it is for."""
     needs: tuple[str, ...] = ()
-    """Groups that every item must have for it to run by default."""
+    """Groups, or fields such as `right`, that every item must have for it to run by default."""
     on_request: bool = False
     """Whether it runs only when it is named."""
     answers: tuple[str, ...] = ()
@@ -106,6 +106,13 @@ class Traits:
     """
     takes_missing: bool = False
     """Whether `score` gets missing answers, too, each with its note: it may do without some."""
+    weight: str = ""
+    """The name of what it keeps of each item that weighs the item's score within its cluster: see `keep`.
+
+    A measure's `keep(item, answers)` gives what a run keeps of an item besides its score, by name.
+    """
+    misread: tuple[tuple[int, int], tuple[int, int]] = ((0, 0), (0, 0))
+    """Of texts with known labels: how many about women it takes for men's, of how many; then men's for women's."""
     masked_only: bool = False
     """Whether it asks what only a masked language model can answer."""
     causal_only: bool = False

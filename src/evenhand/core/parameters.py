@@ -41,6 +41,7 @@ MODELS = Argument(
 COMPARED = Argument("Run folders; the first is the baseline.", "RUN")
 LABELS = "The labels of a classifier's outputs, in order, if its configuration does not name them."
 SAMPLE = "Measure a random sample of at most N items per dataset."
+BUDGET = "Sample whole clusters: at most N requests in all, besides checks; N questions of a model in this process."
 DEFAULT = "mini-en"
 Seed = Annotated[int, Says("The random seed.", default=0)]
 Limit = Annotated[int | None, Says(SAMPLE, "N")]
@@ -75,6 +76,7 @@ class What(TypedDict, total=False):
         ),
     ]
     limit: Annotated[int | None, Says(SAMPLE, "N")]
+    budget: Annotated[int | None, Says(BUDGET, "N")]
     seed: Annotated[int, Says("The random seed for samples and intervals.", default=0)]
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from evenhand.core.answers import Answer as Answer
@@ -10,7 +10,10 @@ from evenhand.core.answers import OfLogps, OfVector, check_spans, check_texts
 from evenhand.core.answers import Question as Question
 from evenhand.core.answers import Span as Span
 from evenhand.core.typed import typed
-from evenhand.errors import BadInput
+from evenhand.core.wordings import ASKED_IN
+from evenhand.core.writing import FirstMention as FirstMention
+from evenhand.core.writing import Write as Write
+from evenhand.errors import BadInput, check_known
 
 Masks = Literal["pieces", "words", "span"]  # "pieces" are tokens: the old word is in the keys of cached answers
 MASKS: tuple[Masks, ...] = ("pieces", "words")
@@ -18,10 +21,12 @@ MASKS: tuple[Masks, ...] = ("pieces", "words")
 Among = Literal["vocabulary", "candidates"]
 AMONG: tuple[Among, ...] = ("vocabulary", "candidates")
 """What a probability in a blank is normalised over."""
-By = Literal["letters", "total", "token", "byte"]
-BY: tuple[By, ...] = ("letters", "total", "token", "byte")
+By = Literal["letters", "digits", "words", "total", "token", "byte"]
+BY: tuple[By, ...] = ("letters", "digits", "words", "total", "token", "byte")
 """How the options of a `Choose` are compared."""
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+LISTED = ("letters", "digits", "words")
+"""With these the options are listed below the prompt, and it is a label of theirs that is asked for."""
+LABELS = {"letters": "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "digits": "123456789"}
 Masked = Literal["each", "changed", "none"]
 MASKED: tuple[Masked, ...] = ("each", "changed", "none")
 """Which tokens of a `Likelihood` are masked: each in turn, those that another sentence lacks together, or none."""
@@ -170,13 +175,16 @@ class Follows(OfLogps):
 class Choose(OfLogps):
     """Asks which of `options` answers `prompt`.
 
-    The answer has one log-probability for each option, in their order. With `by="letters"` the options are listed below
-    the prompt, each with a letter, and it is the letter that is asked for. Otherwise it is the option itself, as what
-    follows the prompt: by the "total" of its tokens' log-probabilities, by their mean ("token"), or by the total per
-    "byte" of UTF-8. They are not normalised over the options: how much of the probability these cover can be seen.
+    The answer has one log-probability for each option, in their order. With `by` "letters" or "digits" the options are
+    listed below the prompt, each with its label, and it is the label that is asked for; with "words" they are listed
+    without labels, and are asked for themselves, by the total of their tokens' log-probabilities. Otherwise they are
+    not listed, and are what follows the prompt: by the "total" of their tokens' log-probabilities, by their mean
+    ("token"), or by the total per "byte" of UTF-8. They are not normalised over the options: how much of the
+    probability these cover can be seen.
 
     After a plain prompt a space comes first. With `chat` the prompt is the user's turn in the model's chat template,
-    behind a `system` prompt if there is one, and the option begins the reply.
+    behind a `system` prompt if there is one, and the option begins the reply. `exact` asks for a probability: a share
+    of texts, which is all that some servers give, is no answer. Otherwise it is the same question.
     """
 
     prompt: str
@@ -184,6 +192,8 @@ class Choose(OfLogps):
     by: By = "total"
     chat: bool = False
     system: str = ""
+    language: str = "en"
+    exact: bool = field(default=False, compare=False)
 
     @typed
     def __post_init__(self) -> None:
@@ -193,29 +203,37 @@ class Choose(OfLogps):
         if len({option.strip() for option in self.options} - {""}) < max(2, len(self.options)):
             wanted = "two or more different options, each of which must have a text"
             raise BadInput(f"Choose needs {wanted}. Got {self.options} for {self.prompt!r}.")
-        if self.by == "letters" and len(self.options) > len(LETTERS):
-            raise BadInput(f"A lettered list has at most {len(LETTERS)} options. Got {len(self.options)}.")
+        if self.by in LABELS and len(self.options) > (most := len(LABELS[self.by])):
+            raise BadInput(f"A list with {self.by} has at most {most} options. Got {len(self.options)}.")
         if self.system and not self.chat:
             raise BadInput("A system prompt needs a chat template: give `chat`, or leave `system` out.")
+        check_known("language of Choose", [self.language], ASKED_IN)
 
     @property
     def count(self) -> int:
         return len(self.options)
 
     @property
+    def labels(self) -> tuple[str, ...]:
+        """What is asked for: letters, digits, or the options themselves."""
+        options = tuple(option.strip() for option in self.options)
+        return tuple(LABELS[self.by][: len(options)]) if self.by in LABELS else options
+
+    @property
     def text(self) -> str:
-        """The prompt as it is asked: with the list of options, if letters are asked for."""
-        if self.by != "letters":
+        """The prompt as it is asked: with the list of options, if a label is asked for."""
+        if self.by not in LISTED:
             return self.prompt.rstrip()
-        listed = [f"{letter}. {option.strip()}" for letter, option in zip(LETTERS, self.options, strict=False)]
-        end = "Answer with one letter, and nothing else." if self.chat else "Answer:"
-        return "\n".join([self.prompt.rstrip(), *listed, end])
+        words, options = ASKED_IN[self.language], [option.strip() for option in self.options]
+        labels = self.labels if self.by in LABELS else ("-",) * len(options)
+        mark = "." if self.by in LABELS else ""
+        listed = [f"{label}{mark} {option}" for label, option in zip(labels, options, strict=True)]
+        return "\n".join([self.prompt.rstrip(), *listed, words[self.by] if self.chat else f"{words['answer']}:"])
 
     @property
     def continuations(self) -> tuple[str, ...]:
-        """What may follow the text: a letter or an option each, with a space before it unless it begins a reply."""
-        found = tuple(LETTERS[: len(self.options)]) if self.by == "letters" else self.options
-        return tuple(option.strip() if self.chat else f" {option.strip()}" for option in found)
+        """What may follow the text: a label or an option each, with a space before it unless it begins a reply."""
+        return self.labels if self.chat else tuple(f" {label}" for label in self.labels)
 
     def compared(self, logps: Sequence[Sequence[float]]) -> tuple[float, ...]:
         """The number to compare for each option, from the log-probabilities of its tokens."""
@@ -256,5 +274,7 @@ class Embed(OfVector):
         return self.span.of(self.text) if self.span else self.text
 
 
-BuiltIn = Fill | Likelihood | Entail | Follows | Choose | Embed
+Unplanned = Embed | Write | FirstMention
+"""The questions that networks answer batch by batch, without a plan of positions to read."""
+BuiltIn = Fill | Likelihood | Entail | Follows | Choose | Unplanned
 """The questions that evenhand's own models know."""

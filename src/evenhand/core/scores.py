@@ -2,7 +2,9 @@
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import pandas as pd
 
@@ -21,6 +23,8 @@ class Score:
     note: str = ""
     prior: float = math.nan
     """The measure's `prior` for the item, with which the page describes its score."""
+    kept: Mapping[str, Any] = field(default_factory=dict)
+    """What the measure keeps of the item besides: `Traits.weight`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +78,8 @@ class Result:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """One row for each item: id, score, note, and a column for each group."""
-        return pd.DataFrame({"id": s.id, "score": s.value, "note": s.note, **s.groups} for s in self.scores)
+        """One row for each item: id, score, note, and a column for each group, and for what the measure keeps."""
+        return pd.DataFrame({"id": s.id, "score": s.value, "note": s.note, **s.groups, **s.kept} for s in self.scores)
 
     @property
     def unscored(self) -> Counter[str]:

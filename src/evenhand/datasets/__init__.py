@@ -8,12 +8,12 @@ from typing import Any, Literal, get_args, get_origin
 
 from evenhand.core.dataset import Dataset
 from evenhand.core.foreign import foreign
-from evenhand.datasets import becpro, blanks, eec, nli, pairs, word_lists, word_sets
+from evenhand.datasets import becpro, blanks, choices, eec, nli, pairs, stories, word_lists, word_sets
 from evenhand.datasets.checking import check_choice
 from evenhand.datasets.files.bundled import read_toml
 from evenhand.datasets.files.releases import is_available as is_available
 from evenhand.datasets.files.rows import rows as rows
-from evenhand.datasets.released import bbq, crows, gest, stereoset, weat, winograd
+from evenhand.datasets.released import bbq, bbq_languages, crows, gest, stereoset, weat, winograd
 from evenhand.errors import BadInput, check_known
 
 BUILDERS: dict[str, Callable[..., Dataset]] = {
@@ -21,6 +21,7 @@ BUILDERS: dict[str, Callable[..., Dataset]] = {
     "bbq-disambiguated": partial(bbq.load, "bbq-disambiguated"),
     "becpro-de": becpro.german,
     "becpro-en": becpro.english,
+    **{name: partial(choices.load, name) for name in choices.NAMES},
     "crows-pairs": partial(crows.load, "crows-pairs"),
     "crows-pairs-fr": partial(crows.load, "crows-pairs-fr"),
     "crows-pairs-nl": partial(crows.load, "crows-pairs-nl"),
@@ -42,6 +43,7 @@ BUILDERS: dict[str, Callable[..., Dataset]] = {
     "seat-placebo-en": partial(word_sets.load, "seat-placebo-en"),
     "seat-professions-de": partial(word_sets.load, "seat-professions-de"),
     "seat-professions-en": partial(word_sets.load, "seat-professions-en"),
+    "stories-en": stories.stories,
     "stereoset": partial(stereoset.load, "stereoset"),
     "stereoset-intersentence": partial(stereoset.load, "stereoset-intersentence"),
     "stereoset-intrasentence": partial(stereoset.load, "stereoset-intrasentence"),
@@ -60,6 +62,7 @@ BUILDERS: dict[str, Callable[..., Dataset]] = {
     "weat-professions-en": partial(word_sets.load, "weat-professions-en"),
     "winobias": winograd.winobias,
     "winogender": winograd.winogender,
+    **{name: partial(bbq_languages.load, name) for name in bbq_languages.SETS},
 }
 OURS = tuple(BUILDERS)
 

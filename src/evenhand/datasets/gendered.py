@@ -70,6 +70,11 @@ def gender(word: str) -> Gender | None:
     return _genders_and_kinds().get(word.lower(), (None, ""))[0]
 
 
+def words_of(side: Gender) -> list[str]:
+    """The words of a gender that are said of people."""
+    return [word for word, (gender, kind) in _genders_and_kinds().items() if gender == side and kind != "animal"]
+
+
 def partners(one: str, other: str) -> bool:
     """Whether two words are the same except for their gender."""
     one, other = one.lower(), other.lower()

@@ -18,6 +18,8 @@ SIDES = Kinds("side", ("Y",), ("X",))
 """The sets of an association test: X is what a stereotype gives to men."""
 GENDER_TESTS = ("6", "6b", "7", "7b", "8", "8b")
 """Those of WEAT and SEAT that are about gender."""
+BBQ = Kinds("about", ("women",), ("men",), turned=("polarity", "not negative"))
+"""A negative question asks for the person the stereotype is about, a non-negative one for the other person."""
 KINDS = {
     "becpro-en": PROFESSIONS,
     "tgb": ABOUT,
@@ -25,9 +27,15 @@ KINDS = {
     "winobias": Kinds("stereotyped_as"),
     "winogender": Kinds("workforce", ("mostly women",), ("mostly men",), only=("referent", "occupation")),
     "crows-pairs": ABOUT,
-    # A negative question asks for the person the stereotype is about, a non-negative one for the other person.
-    "bbq": Kinds("about", ("women",), ("men",), turned=("polarity", "not negative")),
+    "bbq": BBQ,
+    "gerbbq": ABOUT,
+    "mbbq-ambiguous": BBQ,
+    "mbbq-disambiguated": BBQ,
     "stereoset": Kinds("term", ("women",), ("men",), each="target", genders=False),
+    "stories-en": Kinds("kind"),
+    "choices-pronouns-de": Kinds("stereotype", headline="default"),
+    "choices-decisions": Kinds("expects"),
+    "choices-descriptions": Kinds("stereotype"),
     "weat": SIDES,
     "seat": SIDES,
 }
@@ -44,9 +52,11 @@ def kinds_of(dataset: str, options: Mapping[str, Any] | None = None) -> Kinds | 
         return own_kinds("emotions-en.toml", "kind", words["kinds"], list(words["attributes"]), SAMPLES)
     if dataset.startswith("nli-"):
         return INFERENCE
-    if dataset in ("tbd", "tbd-simple", "tbd-becpro"):
+    if dataset in ("tbd", "tbd-simple", "tbd-becpro", "choices-pronouns"):
         return professions()
     if dataset.startswith("crows-pairs") and options.get("bias", "gender") != "gender":
+        return None
+    if dataset.startswith(("choices-pronouns-control", "choices-decisions-control")):
         return None
     if "-placebo-" in dataset or options.get("test", "all") not in ("all", *GENDER_TESTS):
         return None

@@ -127,9 +127,9 @@ class RemoteModel:
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
         return answer_all(self, questions)
 
-    def embeddings(self, questions: Sequence[Any], answered: Container[int] = ()) -> list[Numbered]:
-        """All on one worker: texts are short, and each goes through the network once."""
-        return cast("list[Numbered]", self.ask(worker.run_embeddings, tuple(questions), answered))
+    def batched_answers(self, questions: Sequence[Any], answered: Container[int] = ()) -> list[Numbered]:
+        """All on one worker, where each text goes through the network once."""
+        return cast("list[Numbered]", self.ask(worker.run_batched, tuple(questions), answered))
 
     def stream(self, batches: Sequence[tuple[int, Batch]]) -> Iterator[tuple[int, Values]]:
         jobs = ((number, (worker.run_batch, batch)) for number, batch in batches)

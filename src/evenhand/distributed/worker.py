@@ -11,7 +11,7 @@ from ray import exceptions
 from evenhand import models
 from evenhand.core.model import about, kind_of
 from evenhand.errors import ClusterError, EvenhandError
-from evenhand.models.base import Embedder, Numbered, Planned, overflowed
+from evenhand.models.base import Batched, Numbered, Planned, overflowed
 from evenhand.models.planning.plan import Batch, Values
 
 LOST = (
@@ -57,9 +57,9 @@ def run_batch(model: Planned, batch: Batch) -> tuple[Values, int]:
     return values, overflowed(model) - before
 
 
-def run_embeddings(model: Embedder, questions: Sequence[Any], answered: Container[int]) -> list[Numbered]:
-    """The vectors of questions that are not answered, by batch."""
-    return list(model.embeddings(questions, answered))
+def run_batched(model: Batched, questions: Sequence[Any], answered: Container[int]) -> list[Numbered]:
+    """The answers to questions without a plan that are not answered, by batch."""
+    return list(model.batched_answers(questions, answered))
 
 
 def threads() -> int:

@@ -186,7 +186,8 @@ class Gate:
             found = evidence.values(run, dataset, rule.measure, rule.estimand)
         most = self.max_unscored if rule.max_unscored is None else rule.max_unscored
         task = run.task(dataset, rule.base)
-        unchecked = any(finding.check == UNCHECKED for finding in run.record.audit_of(task).doctor)
+        doctor = run.record.audit_of(task).doctor
+        unchecked = any(finding.check == UNCHECKED and finding.about(dataset) for finding in doctor)
         unfit = "" if self.allow_unfit else UNFIT if run.record.unfit(task) else NOT_CHECKED if unchecked else ""
         for group in known[dataset, rule.name].named(rule.group):
             there = found.get(group, evidence.NONE)

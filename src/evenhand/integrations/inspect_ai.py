@@ -15,12 +15,13 @@ from typing import Any
 from rich.markup import escape
 
 from evenhand import datasets, measures
-from evenhand.auditing.sampling import units
+from evenhand.auditing.sampling import placed
 from evenhand.core.dataset import Dataset
 from evenhand.core.extras import need
 from evenhand.core.items import Choice, NliPair
 from evenhand.core.loop import score as scored
-from evenhand.core.questions import LETTERS, Answer, Choose
+from evenhand.core.naming import named_option
+from evenhand.core.questions import LABELS, Answer, Choose
 from evenhand.core.scores import Score
 from evenhand.datasets.nli import LANGUAGES
 from evenhand.errors import BadInput, EvenhandError, check_known
@@ -28,7 +29,8 @@ from evenhand.measures.choices import CONDITION, BbqBias, covers
 from evenhand.measures.nli import NEUTRAL, FractionNeutral
 from evenhand.models.planning.plan import normalised
 from evenhand.models.planning.sequences import USUAL, as_choice, label_words
-from evenhand.models.served.asking import UNLISTED, Ability, answer, parsed
+from evenhand.models.served.asking import Ability, answer
+from evenhand.models.served.options import UNLISTED
 
 need("inspect", "A task of inspect_ai")
 
@@ -56,7 +58,7 @@ def _read_output(question: Choose, output: ModelOutput) -> tuple[Answer, bool]:
         found = answer(question, Ability(chat_next=1), [reply])
         if not found.note and covers(found) >= HALF:
             return found, True
-    place = parsed(output.completion, question.options)
+    place = named_option(output.completion, question)
     if place is None:
         return Answer.none(NO_OPTION if output.completion.strip() else EMPTY), False
     return Answer(tuple(0.0 if n == place else UNLISTED for n in range(len(question.options)))), False
@@ -162,9 +164,10 @@ def nli_coal(language: str = "en", words: str = "all", rows: str = "all", labels
 @_with_prerequisite_errors
 def bbq(order: str = "balanced") -> Task:
     """BBQ on gender, in ambiguous and in disambiguated contexts; `evenhand datasets fetch bbq` gets it."""
+    check_known("order of options for inspect", [order], ("balanced", "released"))  # all: it asks a question once
     found = [datasets.load(f"bbq-{condition}", order=order) for condition in ("ambiguous", "disambiguated")]
 
-    def asked(item: Choice) -> tuple[Choose, int]:
+    def asked(item: Any) -> tuple[Choose, int]:
         (question,) = BbqBias(chat=True).ask(item)
         return question, item.right
 
@@ -193,7 +196,7 @@ def _task(
     Samples stand in the order in which `evenhand audit --limit` draws items, so that inspect's own limit takes the
     same ones: partners together, every group in proportion.
     """
-    each = [[_sample(one, one.items[place], asked) for unit in units(one, 0) for place in unit] for one in found]
+    each = [[_sample(one, one.items[place], asked) for *_, unit in placed(one, 0) for place in unit] for one in found]
     samples = [sample for several in zip_longest(*each) for sample in several if sample is not None]
     about = {one.name: {"version": one.version, "options": dict(one.options)} for one in found}
     return Task(
@@ -210,4 +213,4 @@ def _sample(dataset: Dataset, item: Any, asked: Callable[[Any], tuple[Choose, in
     question, right = asked(item)
     known = {"dataset": dataset.name, "version": dataset.version, "options": list(question.options)}
     metadata = {**item.groups, **known, "item": asdict(item)}
-    return Sample(question.text, id=item.id, target=LETTERS[right], metadata=metadata)
+    return Sample(question.text, id=item.id, target=LABELS["letters"][right], metadata=metadata)

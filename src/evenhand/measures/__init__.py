@@ -8,10 +8,12 @@ from evenhand.core.measure import Measure, Traits
 from evenhand.errors import BadInput, check_known
 from evenhand.measures import nli
 from evenhand.measures.association import Association
-from evenhand.measures.choices import BbqBias, ChoiceAccuracy, ChoiceCoverage
+from evenhand.measures.choices import BbqBias, ChoiceAccuracy, ChoiceCoverage, ChoiceGap
+from evenhand.measures.decisions import DecisionOdds, DecisionShare
 from evenhand.measures.direct_bias import DirectBias, GenderDirection
 from evenhand.measures.gest import Gest
 from evenhand.measures.likelihood import CrowsPairs, LikelihoodDifference, LikelihoodLean, StereotypeShare
+from evenhand.measures.positions import ChoiceFirst, ChoiceTurns
 from evenhand.measures.pronoun import GenderAgreement, LogProbabilityBias, Pronoun, PronounLean, SingularThey
 from evenhand.measures.ripa import Ripa
 from evenhand.measures.seat import ContextualSeat, Seat
@@ -19,6 +21,7 @@ from evenhand.measures.stereoset import Icat, LanguageModelingScore, StereotypeS
 from evenhand.measures.unmasked import AllUnmasked, AllUnmaskedByAttention, StereoSetScore
 from evenhand.measures.weat import Weat
 from evenhand.measures.words import check_words, words_beside
+from evenhand.measures.written import FirstMentionNobody, FirstMentionShare, WrittenShare, WrittenUndetected
 
 METHODS = ("ask", "score", "summarise")
 MEASURES: dict[str, type[Measure[Any]]] = {
@@ -26,9 +29,11 @@ MEASURES: dict[str, type[Measure[Any]]] = {
     for measure in (  # of each kind of item, in the order in which they run and are shown
         *(Association, LikelihoodDifference, LikelihoodLean, StereotypeShare, CrowsPairs, AllUnmasked),
         *(AllUnmaskedByAttention, StereoSetScore, Gest, PronounLean, Pronoun, SingularThey, GenderAgreement),
-        *(LogProbabilityBias, StereotypeScore, LanguageModelingScore, Icat, BbqBias, ChoiceAccuracy, ChoiceCoverage),
+        *(LogProbabilityBias, StereotypeScore, LanguageModelingScore, Icat, BbqBias, ChoiceGap, DecisionOdds),
+        *(DecisionShare, ChoiceAccuracy, ChoiceCoverage, ChoiceTurns, ChoiceFirst),
         *(nli.NliCoal, nli.NliCoalWeighted, nli.FractionNeutral, nli.NetNeutral),
         *(nli.FractionEntailment, nli.FractionContradiction),
+        *(FirstMentionShare, WrittenShare, FirstMentionNobody, WrittenUndetected),
         *(Weat, Ripa, DirectBias, GenderDirection, Seat, ContextualSeat),
     )
 }

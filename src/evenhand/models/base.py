@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 from evenhand.core.findings import Finding
 from evenhand.core.foreign import foreign
 from evenhand.core.model import Described, Model, TokenCounter
-from evenhand.core.questions import Answer, Embed, Question
+from evenhand.core.questions import Answer, Question, Unplanned
 from evenhand.errors import ModelError
 from evenhand.models.planning.plan import Batch, Plan, Values
 from evenhand.models.planning.plan import Read as Read
@@ -32,10 +32,10 @@ class Planned(Model, Protocol):
 
 def check_questions(model: Planned, questions: Sequence[Question]) -> None:
     """Raise if the model cannot answer questions like these, before anything is measured."""
-    vectors = [q for q in questions if isinstance(q, Embed)] if isinstance(model, Embedder) else []
-    model.plan([question for question in questions if question not in vectors])
-    if vectors and isinstance(model, Embedder):
-        next(iter(model.embeddings(vectors)), None)  # checks tokens and layers before the first pass
+    apart = [q for q in questions if isinstance(q, Unplanned)] if isinstance(model, Batched) else []
+    model.plan([question for question in questions if question not in apart])
+    if apart and isinstance(model, Batched):
+        next(iter(model.batched_answers(apart)), None)  # checks tokens and layers before the first pass
 
 
 class OwnInputs(ABC):
@@ -61,11 +61,11 @@ class OwnInputs(ABC):
 
 
 @runtime_checkable
-class Embedder(Planned, Protocol):
-    """A model whose layers give vectors, which are computed separately from its plan."""
+class Batched(Planned, Protocol):
+    """A model that gives vectors or writes texts: what no plan of positions to read can have."""
 
-    def embeddings(self, questions: Sequence[Any], answered: Container[int] = ()) -> Iterable[Numbered]:
-        """The answers to `Embed` questions that are not `answered`, each with its number, batch by batch."""
+    def batched_answers(self, questions: Sequence[Any], answered: Container[int] = ()) -> Iterable[Numbered]:
+        """The answers to `Unplanned` questions that are not `answered`, each with its number, batch by batch."""
 
 
 @runtime_checkable
@@ -85,6 +85,13 @@ class Selective(Model, Protocol):
 
 
 @runtime_checkable
+class Counted(Model, Protocol):
+    """A model that is sent requests for a question, none if it cannot be asked it; a budget counts them."""
+
+    def requests(self, question: Question) -> Sequence[object]: ...
+
+
+@runtime_checkable
 class Recognisable(Model, Protocol):
     """A model whose weights cannot be seen: some of its answers show whether it is still the same model."""
 
@@ -94,6 +101,22 @@ class Recognisable(Model, Protocol):
     """Nats by which the same answers may differ at another time."""
     good: int
     """How often the reference answers were confirmed; grows while answers come."""
+
+
+@runtime_checkable
+class Chats(Model, Protocol):
+    """A causal model that may be asked in chats."""
+
+    chats: bool
+    """Whether it can be: it has a chat template, or its server has chats."""
+
+
+@runtime_checkable
+class Metered(Model, Protocol):
+    """A model whose answers cost something."""
+
+    def spend(self) -> Mapping[str, int]:
+        """What was spent since this was last asked, by what it is: requests, tokens."""
 
 
 @runtime_checkable

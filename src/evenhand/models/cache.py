@@ -10,16 +10,24 @@ from dataclasses import dataclass
 from itertools import chain, compress
 from pathlib import Path
 
-import numpy as np
-
 from evenhand.core.foreign import foreign
 from evenhand.core.model import Model, Work, ask, check_model, checked
-from evenhand.core.questions import Answer, Embed, Question
+from evenhand.core.questions import Answer, Question, Unplanned
 from evenhand.errors import ModelError, RunError
-from evenhand.models.base import Embedder, Planned, Recognisable, Selective, ServerChanged, Streams, apart, refusal
-from evenhand.models.keys import key
+from evenhand.models.base import (
+    Batched,
+    Metered,
+    Planned,
+    Recognisable,
+    Selective,
+    ServerChanged,
+    Streams,
+    apart,
+    refusal,
+)
 from evenhand.models.planning.plan import Batch, Values
 from evenhand.models.planning.running import paced, set_aside
+from evenhand.models.stored import TEXT, key, pack, pack_answer, read_back, stored_form, unpack
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +42,11 @@ CREATE TABLE IF NOT EXISTS answers (
 CREATE TABLE IF NOT EXISTS batches (  -- finished, but some question still waits for another batch
     fingerprint TEXT, batch TEXT, logps BLOB NOT NULL, checksum INTEGER, PRIMARY KEY (fingerprint, batch)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS spent (
+    fingerprint TEXT, name TEXT, count INTEGER NOT NULL, PRIMARY KEY (fingerprint, name)
+) WITHOUT ROWID;
 """
+ADD = "INSERT INTO spent VALUES (?, ?, ?) ON CONFLICT (fingerprint, name) DO UPDATE SET count = count + excluded.count"
 WRITTEN_EVERY = 0.2
 """Seconds between writes: one write takes longer than a fast server's answer."""
 VERSION = 1
@@ -60,11 +72,11 @@ class Remembering:
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
         """One answer for each question, in order: stored ones, and the rest from the model."""
-        vectors = [isinstance(question, Embed) for question in questions]
-        if any(vectors) and not all(vectors):
-            embedded = iter(self.answer(list(compress(questions, vectors))))
-            others = iter(self.answer([q for q in questions if not isinstance(q, Embed)]))
-            return [next(embedded if is_vector else others) for is_vector in vectors]
+        apart = [isinstance(question, Unplanned) for question in questions]
+        if any(apart) and not all(apart) and isinstance(self.model, Batched):
+            batched = iter(self.answer(list(compress(questions, apart))))
+            others = iter(self.answer([q for q in questions if not isinstance(q, Unplanned)]))
+            return [next(batched if is_apart else others) for is_apart in apart]
         with opened(self.path) as store:
             answers, damaged = recall(store, self.fingerprint, questions)
             if damaged:
@@ -75,9 +87,9 @@ class Remembering:
                 refused = [(i, Answer.none(why)) for i in rest if (why := refusal(self.model, [questions[i]]))]
                 self._keep(store, questions, answers, refused)
             if len(answers) < len(questions):
-                if all(vectors) and isinstance(self.model, Embedder):
+                if all(apart) and isinstance(self.model, Batched):
                     with foreign(f"The model '{self.name}' failed to answer", self.model):
-                        for batch in self.model.embeddings(questions, frozenset(answers)):
+                        for batch in self.model.batched_answers(questions, frozenset(answers)):
                             found = ((n, checked(questions[n], answer)) for n, answer in batch)
                             self._keep(store, questions, answers, found)
                 elif isinstance(self.model, Planned):
@@ -90,6 +102,12 @@ class Remembering:
                     fresh = zip(rest, ask(self.model, [questions[i] for i in rest]), strict=True)
                     self._keep(store, questions, answers, fresh)
         return [answers[i] for i in range(len(questions))]
+
+    @property
+    def spent(self) -> dict[str, int]:
+        """What the answers in the file have cost so far, in this audit and those before."""
+        with opened(self.path) as store:
+            return dict(store.execute("SELECT name, count FROM spent WHERE fingerprint = ?", (self.fingerprint,)))
 
     def _work_through(self, model: Planned, questions: Sequence[Question], answers: Answers, store: Store) -> None:
         plan = model.plan(questions)
@@ -151,7 +169,7 @@ class Remembering:
         blob, checksum = store.execute(query, (self.fingerprint, batch.key)).fetchone() or (b"", None)
         if checksum != _checksum(self.fingerprint, batch.key, blob) or len(blob) != 8 * sum(map(len, batch.cells)):
             return None
-        values = iter(_unpack(blob))
+        values = iter(unpack(blob))
         return [[next(values) for _ in cells] for cells in batch.cells]
 
     def _keep(
@@ -166,17 +184,19 @@ class Remembering:
         """Add the answers that are new, and write them with their batch, all or nothing."""
         fresh = {i: answer for i, answer in found if i not in answers}
         rows = [
-            (self.fingerprint, key(questions[i]), _pack(a.numbers, _stored_dtype(questions[i])), a.note)
+            (self.fingerprint, key(questions[i]), pack_answer(a, stored_form(questions[i])), a.note)
             for i, a in fresh.items()
         ]
         with store:
             insert = "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)"
             store.executemany(insert, [(*row, _checksum(*row)) for row in rows])
             if batch is not None:
-                row = self.fingerprint, batch.key, _pack(list(chain(*values)))
+                row = self.fingerprint, batch.key, pack(list(chain(*values)))
                 store.execute("INSERT OR REPLACE INTO batches VALUES (?, ?, ?, ?)", (*row, _checksum(*row)))
+            if isinstance(self.model, Metered):
+                store.executemany(ADD, [(self.fingerprint, *what) for what in self.model.spend().items()])
         answers |= {
-            i: _read_back(numbers, note, _stored_dtype(questions[i]))
+            i: read_back(numbers, note, stored_form(questions[i]))
             for i, (*_, numbers, note) in zip(fresh, rows, strict=True)
         }
 
@@ -237,10 +257,11 @@ def recall(store: Store, fingerprint: str, questions: Sequence[Question]) -> tup
         if (row := store.execute(query, mine).fetchone()) is None:
             continue
         numbers, note, checksum = row
-        form = _stored_dtype(questions[i])
-        whole = isinstance(numbers, bytes) and isinstance(note, str) and len(numbers) % int(form[-1]) == 0
+        form = stored_form(questions[i])
+        whole = isinstance(numbers, bytes) and isinstance(note, str)
+        whole = whole and (form == TEXT or len(numbers) % int(form[-1]) == 0)
         if whole and (of_old or checksum == _checksum(*mine, numbers, note)):
-            answers[i] = _read_back(numbers, note, form)
+            answers[i] = read_back(numbers, note, form)
         else:
             damaged += 1
     return answers, damaged
@@ -307,22 +328,3 @@ def _checksum(*fields: object) -> int:
     for field in fields:
         found = zlib.crc32(b"\0" + (field if isinstance(field, bytes) else str(field).encode()), found)
     return found
-
-
-def _read_back(blob: bytes, note: str, form: str) -> Answer:
-    """Decode a stored answer. New answers are decoded, too: a score must not depend on float32 or float64."""
-    return Answer(tuple(_unpack(blob, form)), note)
-
-
-def _stored_dtype(question: Question) -> str:
-    """The numpy dtype in which the numbers of its answer are stored."""
-    return str(getattr(question, "stored_as", "<f8"))
-
-
-def _pack(numbers: Sequence[float], form: str = "<f8") -> bytes:
-    return np.asarray(numbers, dtype=form).tobytes()
-
-
-def _unpack(blob: bytes, form: str = "<f8") -> list[float]:
-    numbers: list[float] = np.frombuffer(blob, dtype=form).tolist()
-    return numbers

@@ -141,6 +141,25 @@ def target_words(words: pd.DataFrame, test: str = "") -> Layers:
     return alt.layer(rule_at(0, color=GREY), means, dots).properties(height=alt.Step(15))
 
 
+def written_shares(professions: pd.DataFrame) -> Layers:
+    """Professions from 0 to 100 % women: what a model writes as a dot, the workforce's share as a tick.
+
+    Takes columns profession, kind, share and workforce.
+    """
+    rows = professions.assign(held=professions["kind"].map(HELD))
+    order = list(rows.sort_values(["workforce", "profession"], ascending=False)["profession"])
+    y = alt.Y("profession:N", sort=order, title=None, axis=alt.Axis(ticks=False))
+    scale = alt.Scale(domain=[0, 100])
+    base = alt.Chart(rows).encode(y=y)
+    dots = base.mark_point(filled=True, size=55).encode(
+        x=alt.X("share:Q", title="women (%)", scale=scale),
+        color=colour("held", GROUPS, "professions"),
+        tooltip=["profession", *numbers("share", "workforce", form=".1f")],
+    )
+    ticks = base.mark_tick(thickness=2, size=11, color="black").encode(x=alt.X("workforce:Q", scale=scale))
+    return alt.layer(rule_at(50, color=GREY), ticks, dots).properties(height=alt.Step(14))
+
+
 def sample_sizes(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
     """Mean |d| of samples of growing size: the draws as points, their mean as a line (Figure 6)."""
     base = alt.Chart(rows).encode(

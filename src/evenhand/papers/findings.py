@@ -83,7 +83,7 @@ def findings(run: Run, dataset: str = "", *, frequency: Mapping[str, float] | No
     found = []
     for task in run.tasks_on(dataset) if dataset else run.record.tasks:
         scores = run.scores_of(*task.name)
-        if task.by_gender and scores["score"].notna().any():
+        if task.by_gender and "slot" in scores and scores["score"].notna().any():
             by = next((group for group in task.by if group != "gender"), "items")
             scores = scores if by in scores else scores.assign(**{by: "all"})
             numbers = {"tokens": run.record.tokens.get(task.dataset), "frequency": frequency}

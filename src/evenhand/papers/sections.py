@@ -8,6 +8,7 @@ from rich.console import RenderableType
 from rich.table import Table
 
 from evenhand import Drawing, Sections
+from evenhand.papers import written
 from evenhand.papers.nli_labels import distribution
 from evenhand.papers.printing import claim_lines
 from evenhand.show.tables import RANKS, estimate, framed, line, table
@@ -79,7 +80,20 @@ class TargetWords(Sections):
         return words_on_page(measured)
 
 
-SECTIONS = (Professions(), Pronouns(), Labels(), TargetWords())
+class WrittenTexts(Sections):
+    """Whom a model writes about, by profession, and what is behind the share of women."""
+
+    def page(self, measured: Any) -> Iterable[Drawing]:
+        return written.on_page(measured)
+
+    def terminal(self, run: Any, dataset: str, *, frequency: Mapping[str, float] | None = None) -> Iterable[Any]:
+        for task in run.tasks_on(dataset):
+            if written.is_written(scores := run.scores_of(*task.name)):
+                yield line(f"{task.title or task.measure}: behind the share of women", "bold")
+                yield from written.sentences(written.summarise(scores, task.measure_options, task.seed))
+
+
+SECTIONS = (Professions(), Pronouns(), Labels(), TargetWords(), WrittenTexts())
 
 
 def _distribution(labels: pd.DataFrame, rows: Sequence[Any]) -> Iterator[RenderableType]:

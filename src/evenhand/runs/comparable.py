@@ -92,7 +92,7 @@ def _sample_differences(
     both = shared_ids(*runs, *tasks[0].name)
     ids = [item_ids(run, *tasks[0].name) for run in runs] if both is not None else []
     if both is not None and not (shared and enough_shared(*ids)):
-        limits = ["" if task.limit is None else f" (limit {task.limit}, seed {task.seed})" for task in tasks]
+        limits = ["" if task.limit is None else f" ({task.draw})" for task in tasks]
         told = [f"{len(found):,} items{limit}" for found, limit in zip(ids, limits, strict=True)]
         yield f"samples of {' and '.join(told)}, {len(both):,} in common"
 

@@ -163,7 +163,7 @@ class StoredRun(Shown):
 
     @cached_property
     def scores(self) -> pd.DataFrame:
-        """One row for each item: dataset, measure, id, score, and a column for each group."""
+        """One row for each item: dataset, measure, id, score, a column for each group, and what measures keep."""
         scores = self._read("scores.parquet")
         labelled = scores.groupby(["dataset", "measure"]).count()
         for number, task in enumerate(self.record.tasks):
@@ -299,7 +299,7 @@ def write(
             rows += [value for value in kept._values if value.task == task.name]
     rows = with_families(rows, record.tasks)
     frame = pd.DataFrame(
-        {"dataset": result.dataset, "measure": result.measure, "id": s.id, "score": s.value, **s.groups}
+        {"dataset": result.dataset, "measure": result.measure, "id": s.id, "score": s.value, **s.groups, **s.kept}
         for result in results
         for s in result.scores
     )

@@ -11,7 +11,7 @@ from typing import Any
 from evenhand.core.measure import Traits
 from evenhand.measures import MEASURES
 
-SAMPLE = ("seed", "limit", "partial")
+SAMPLE = ("seed", "limit", "budget", "partial")
 """Fields of a task that are about the sample of items that was measured."""
 
 

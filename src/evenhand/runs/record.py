@@ -78,6 +78,12 @@ class TaskRecord:
     seed: Annotated[int, Field(ge=0)] = field(kw_only=True)
     limit: Annotated[int, Field(ge=1)] | None = field(kw_only=True)
     partial: bool = False  # whether the results are of a sample of at most `limit` items
+    budget: Annotated[int, Field(ge=1)] | None = None  # of all tasks; a sample then has `limit` items
+
+    @property
+    def draw(self) -> str:
+        """What decides which items are in a sample, besides the dataset."""
+        return f"limit {self.limit}, {f'budget {self.budget}, ' if self.budget else ''}seed {self.seed}"
 
     @property
     def what(self) -> dict[str, Any]:
@@ -226,15 +232,13 @@ class RunRecord:
     @property
     def sample(self) -> str:
         """A sentence that says which results are of samples; empty if they are all of all items."""
-        limits: dict[int | None, dict[str, None]] = {}
+        limits: dict[str, dict[str, None]] = {}
         for task in self.tasks:
             if task.partial:
-                limits.setdefault(task.limit, {})[task.dataset] = None
+                most = f"what a budget of {task.budget:,} allows" if task.budget else f"at most {task.limit} items"
+                limits.setdefault(most, {})[task.dataset] = None
         everything = len(limits) == 1 and all(task.partial for task in self.tasks)
-        told = [
-            f"at most {limit} items of {'each dataset' if everything else ', '.join(datasets)}"
-            for limit, datasets in limits.items()
-        ]
+        told = [f"{most} of {'each dataset' if everything else ', '.join(of)}" for most, of in limits.items()]
         return f"Partial: a sample of {'; of '.join(told)}." if told else ""
 
     def write(self, path: Path) -> None:

@@ -157,7 +157,7 @@ class Runs:
 def two_latest(runs: Sequence[Listed]) -> list[str]:
     """The ids of the two latest runs that were measured in the same way, the earlier one first; else of any two."""
     tasks = {run.id: run.record.tasks if run.record else () for run in runs}
-    ways = {id: {t.name: (t.what, t.partial and (t.limit, t.seed)) for t in mine} for id, mine in tasks.items()}
+    ways = {id: {t.name: (t.what, t.partial and t.draw) for t in mine} for id, mine in tasks.items()}
     for (after, one), (before, other) in combinations(ways.items(), 2):
         both = set(one) & set(other)
         if both and all(one[name] == other[name] for name in both):

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -100,7 +101,7 @@ def test_letters_have_about_the_probabilities_of_the_same_file_here(
     asked = questions(chat=chat)
     pairs = list(zip(served.answer(asked), here.answer(asked), strict=True))
     assert not [one.note or other.note for one, other in pairs if one.note or other.note]
-    listed = [(a, b) for one, other in pairs for a, b in zip(one.logps, other.logps, strict=True) if a > -99]
+    listed = [(a, b) for one, other in pairs for a, b in zip(one.logps, other.logps, strict=True) if b > -6]
     apart = np.array([a - b for a, b in listed])
     assert len(apart) >= 2 * len(asked)
     assert np.abs(apart).mean() < most  # nats; other arithmetic, the same weights
@@ -126,15 +127,16 @@ def test_choices_are_measured_and_pairs_and_pronouns_are_said_not_to_be(
         "choices",
         "--suite",
         "gbef",
-        "--chat",
+        "--limit",
+        "6",
         "--out",
         str(tmp_path / "runs"),
     ]
     assert run_command(app, asked) == 0
-    shown = " ".join(capsys.readouterr().out.split())
+    shown = " ".join(" ".join(capsys.readouterr()).split())
     assert "Not asked of the server, since it gives no log-probabilities of a prompt" in shown
     run = Run.load(tmp_path / "runs" / "smollm2")
-    assert {task.measure for task in run.record.tasks} == {"bbq-bias", "choice-accuracy", "choice-coverage"}
+    assert {"bbq-bias", "choice-gap", "decision-odds", "choice-accuracy"} <= {t.measure for t in run.record.tasks}
     assert "tbd by pronoun" in (run.path / "report.html").read_text()
     assert evenhand.rescore(run.path).results == run.results
 
@@ -143,3 +145,52 @@ def test_pairs_and_pronouns_are_measured_in_this_process(here: CausalLM, tmp_pat
     for dataset, measure in (("tgb", "likelihood-lean"), ("tbd", "pronoun")):
         run = evenhand.audit(here, dataset=dataset, measure=measure, limit=4, out=tmp_path)
         assert not run.record.unscored[f"{dataset}/{measure}"]
+
+
+def test_one_command_measures_all_that_a_chat_server_can_be_asked(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without data of others and without options; a small model need not pass the control questions."""
+    monkeypatch.delenv("EVENHAND_DATA", raising=False)
+    asked = ["audit", "openai:smollm2", "--base-url", url, "--limit", "6", "--out", str(tmp_path)]
+    assert run_command(app, asked) == 0
+    shown = capsys.readouterr().out
+    run = Run.load(tmp_path / "smollm2")
+    for name in ("choices-pronouns", "choices-decisions", "choices-descriptions"):
+        rows = [row for row in run.rows if row.dataset.startswith(f"{name} (") and row.main]
+        assert {"stereotype", "default"} <= {row.estimand for row in rows}
+        assert name in shown
+    assert any("in the server's chats" in caveat for caveat in run.record.caveats)
+    assert [finding for finding in run.record.doctor if finding.check == "task"]
+
+
+def test_choices_are_those_of_the_same_file_here(url: str, here: CausalLM, tmp_path: Path) -> None:
+    """Shares of the options, item by item: the arithmetic differs, the weights do not."""
+    how: Any = {"suite": "choices", "limit": 12, "options": {"chat": True, "mass": 0}}
+    runs = [
+        evenhand.audit("openai:smollm2", base_url=url, name="served", out=tmp_path, **how),
+        evenhand.audit(here, name="here", out=tmp_path, **how),
+    ]
+    for dataset, measure in (("choices-pronouns", "choice-gap"), ("choices-decisions", "decision-share")):
+        scores = [run.scores_of(f"{dataset} (chat=True, mass=0.0)", measure).set_index("id")["score"] for run in runs]
+        assert len(scores[0]) >= 10
+        assert (scores[0] - scores[1]).abs().mean() < 0.05
+        print(f"{dataset}: {(scores[0] - scores[1]).abs().mean():.3f} apart on average, {measure}")
+
+
+def test_both_write_about_women_equally_often(url: str, here: CausalLM, tmp_path: Path) -> None:
+    """The same file draws other texts in both, from nearly the same distribution: the counted shares agree."""
+    options = {"subjects": "professions", "forms": "story", "texts": 2, "longest": 16, "chat": False}
+    how: Any = {"dataset": "stories-en", "measure": ["written-share", "written-undetected"], "options": options}
+    runs = [
+        evenhand.audit("openai:smollm2", base_url=url, name="served", out=tmp_path, **how),
+        evenhand.audit(here, name="here", out=tmp_path, **how),
+    ]
+    scores = [run.scores_of(run.record.tasks[0].dataset, "written-share").set_index("id") for run in runs]
+    differences = (scores[0]["score"] - scores[1]["score"]).dropna().to_numpy()
+    assert len(differences) > 10
+    error = differences.std(ddof=1) / np.sqrt(len(differences))
+    assert abs(differences.mean()) < 2.7 * error  # 99 %
+    for run in runs:
+        assert "written by the model" in (run.path / "report.html").read_text()
+    print(f"served minus here: {differences.mean():+.3f}, standard error {error:.3f}, {len(differences)} prompts")

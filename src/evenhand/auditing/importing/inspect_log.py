@@ -83,10 +83,7 @@ def read(path: Path) -> Log | None:
     except BadInput:
         raise
     except Exception as error:  # a damaged archive raises whatever its decompressor likes
-        told = f"no {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__
-        raise BadInput(
-            f"'{path}' cannot be read as a log of inspect_ai: {shortened(told, 100)}. Is it damaged? Try: inspect view."
-        ) from error
+        raise _unreadable(path, error) from error
 
 
 def _parse_log(path: Path, header: Mapping[str, Any], samples: Iterable[Mapping[str, Any]]) -> Log:
@@ -172,10 +169,55 @@ def _read_json(path: Path) -> dict[str, Any]:
     return {}
 
 
+def _unreadable(path: Path, error: Exception) -> BadInput:
+    told = f"no {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__
+    return BadInput(
+        f"'{path}' cannot be read as a log of inspect_ai: {shortened(told, 100)}. Is it damaged? Try: inspect view."
+    )
+
+
 def _unfinished_error(path: Path, why: str) -> BadInput:
     return BadInput(
         f"'{path}' is of an evaluation that did not finish: {why}. Finish it with: inspect eval-retry '{path}'."
     )
+
+
+def model_of(path: Path) -> str:
+    """The model that a log names; empty if the file is no log, or damaged."""
+    with suppress(OSError, ValueError, KeyError, TypeError, BadInput, zipfile.BadZipFile):
+        if path.suffix == ".eval":
+            with zipfile.ZipFile(path) as archive:
+                return str(_read_archive(path, archive)[0]["eval"]["model"])
+        if path.suffix == ".json":
+            return str(_read_json(path)["eval"]["model"])
+    return ""
+
+
+def read_texts(path: Path) -> Iterator[tuple[str, str, str, list[str]]]:
+    """The texts of a log of any task: for each sample its place, id, prompt and replies."""
+    try:
+        if path.suffix == ".eval":
+            with zipfile.ZipFile(path) as archive:
+                samples = list(_read_archive(path, archive)[1])
+        else:
+            samples = list(_read_json(path).get("samples") or ())
+        for sample in samples:
+            asked = sample.get("input")
+            if isinstance(asked, list):
+                asked = next((m.get("content") for m in reversed(asked) if m.get("role") == "user"), "")
+            replies = [choice["message"]["content"] for choice in (sample.get("output") or {}).get("choices") or ()]
+            asked, *flat = ("" if one is None else _joined(one) for one in (asked, *replies))
+            kept = [text for text, reply in zip(flat, replies, strict=True) if reply is not None]
+            yield f"{path}, sample {sample['id']}", str(sample["id"]), asked, kept
+    except BadInput:
+        raise
+    except Exception as error:  # a damaged archive raises whatever its decompressor likes
+        raise _unreadable(path, error) from error
+
+
+def _joined(content: Any) -> str:
+    """The text of a message, which may come in parts."""
+    return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
 
 
 def of_log(log: Log, foreign: Foreign) -> Scored:

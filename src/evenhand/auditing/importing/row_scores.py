@@ -102,6 +102,8 @@ class Matched:
 
     rows: list[ScoredRow | None]
     left_out: list[ScoredRow]
+    total: int = 0
+    """All rows, if several may be of one item."""
 
     def warnings(self, dataset: Dataset, file: str) -> list[str]:
         """How many rows and items have no partner, and the first of them."""
@@ -109,7 +111,7 @@ class Matched:
         if self.left_out:
             named = [f"{row.where.rpartition(', ')[2]}: {shortened(row.what, 60)}" for row in self.left_out[:NAMED]]
             which = "; ".join([*named, "and others"] if len(self.left_out) > NAMED else named)
-            whole = sum(row is not None for row in self.rows) + len(self.left_out)
+            whole = self.total or sum(row is not None for row in self.rows) + len(self.left_out)
             found.append(f"{len(self.left_out):,} of {whole:,} rows of {file} are no items of {dataset.name}: {which}.")
         missing = [item for item, row in zip(dataset.items, self.rows, strict=True) if row is None]
         if missing:

@@ -15,6 +15,7 @@ from evenhand.auditing.audit import run_folder
 from evenhand.auditing.importing import inspect_log
 from evenhand.auditing.importing.reading import read, told
 from evenhand.auditing.importing.row_scores import SCORE, Foreign, Scored, match, same_questions, scores_of
+from evenhand.auditing.importing.texts import is_of_prompts, score_texts
 from evenhand.auditing.merging import audits_to_keep, check_overwrite, existing_record, finish, output_folder, scored
 from evenhand.auditing.spec import PlannedTask, Reader, caveats
 from evenhand.checks.fit import flawed
@@ -40,10 +41,14 @@ def import_scores(
     check_known("kind of model", [foreign.kind] if foreign.kind is not None else [], KINDS)
     if isinstance(source, Path) and not source.is_file():
         raise BadInput(f"There is no file '{source}'. Give a file with a score for each item.")
-    logged = None if isinstance(source, pd.DataFrame) else inspect_log.read(source)
-    name = name or (logged.model if logged else Path(str(source)).stem)
+    of_texts = is_of_prompts(foreign)
+    logged = None if isinstance(source, pd.DataFrame) or of_texts else inspect_log.read(source)
+    name = name or name_of(Path(str(source)))
     path = run_folder(name, out)
-    found = inspect_log.of_log(logged, foreign) if logged else _score_rows(source, foreign)
+    if of_texts:
+        found = score_texts(source, foreign)
+    else:
+        found = inspect_log.of_log(logged, foreign) if logged else _score_rows(source, foreign)
     tasks, records = [one.task for one in found.asked], [one.record for one in found.asked]
     model = Table({}, name, hashlib.sha256(f"{name}\n{found.identity}".encode()).hexdigest())  # never asked
     results = [result(model, *each, seed=foreign.seed) for each in zip(tasks, found.scores, strict=True)]
@@ -76,8 +81,7 @@ def import_scores(
 
 def name_of(file: Path) -> str:
     """The model's name where none is given: the one in a log of inspect_ai, or the file's."""
-    logged = inspect_log.read(file.expanduser())
-    return logged.model if logged else file.stem
+    return inspect_log.model_of(file.expanduser()) or file.stem
 
 
 def _score_rows(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:

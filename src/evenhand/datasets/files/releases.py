@@ -16,6 +16,7 @@ class Release:
     folder: str
     """Under EVENHAND_DATA, and in the cache."""
     base: str
+    """Empty where the authors state no licence: then nothing is downloaded."""
     files: dict[str, str]
     """SHA-256 by path, the same in `folder` and under `base`."""
     licence: str
@@ -29,7 +30,7 @@ class Release:
 
 
 RELEASES = {name: Release(**release) for name, release in read_toml("releases.toml").items()}
-"""The corpora that can be fetched, by name."""
+"""The corpora that can be fetched, or copied by hand, by name."""
 
 
 def fetch(name: str) -> list[Path]:
@@ -40,6 +41,9 @@ def fetch(name: str) -> list[Path]:
 
     pooch.get_logger().setLevel("ERROR")  # it would report every file and its checksum
     release, found = RELEASES[name], []
+    if not release.base:
+        wanted = f"put {', '.join(release.files)} under EVENHAND_DATA/{release.folder}/ yourself"
+        raise BadInput(f"'{name}' is not downloaded, since its authors state no licence: {wanted}.")
     for path, sha256 in release.files.items():
         url, place = f"{release.base}/{path}", cache() / release.folder / PurePosixPath(path)
         try:
@@ -71,8 +75,10 @@ def released(name: str, part: str) -> Path:
     release = RELEASES[name]
     path = next(path for path in release.files if part in path)
     if (found := locate(release.folder, path)) is None:
-        instead = f"put the release's {path} under EVENHAND_DATA/{release.folder}/"
-        raise DataNotFound(f"'{name}' is not available. Get it with: evenhand datasets fetch {name}. Or {instead}.")
+        get = f"Get it with: evenhand datasets fetch {name}. Or put" if release.base else "It states no licence: put"
+        raise DataNotFound(
+            f"'{name}' is not available. {get} the release's {path} under EVENHAND_DATA/{release.folder}/."
+        )
     return found
 
 

@@ -31,14 +31,15 @@ def rows(
     suffix: str = "",
     as_is: bool = False,
     encoding: str = "utf-8-sig",
+    delimiter: str = ",",
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Each row with its line (or row) number; every row has `columns`, and any others of the file.
 
     Lines that start with # at the top of a csv or tsv file are skipped. In a tsv, quotation marks are part of the text,
     unless they enclose a whole field. `hint` ends the error about a missing column; `suffix` is the format of a file
     whose name has another one. Values are texts; half of a surrogate pair, which JSON can contain, is an error. `as_is`
-    leaves values unchanged, and reads these `columns` alone from a parquet file. `encoding` is for csv; other files
-    are UTF-8.
+    leaves values unchanged, and reads these `columns` alone from a parquet file. `encoding` and `delimiter` are for
+    csv; other files are UTF-8.
     """
     if not path.is_file():
         raise BadInput(f"There is no file '{path}'.")
@@ -51,7 +52,7 @@ def rows(
             found = enumerate(chain.from_iterable(parquet_batches(path, columns, only=as_is)), start=1)
         else:
             others = {".tsv": _read_tsv, ".jsonl": _read_jsonl}
-            found = others[suffix](path, columns) if suffix in others else _read_csv(path, columns, encoding)
+            found = others[suffix](path, columns) if suffix in others else _read_csv(path, columns, encoding, delimiter)
         for line, row in found:
             if as_is or suffix in (".csv", ".tsv"):
                 yield line, row
@@ -66,11 +67,13 @@ def rows(
         raise BadInput(f"'{path}' cannot be read: {error}. Is it a UTF-8 {suffix} file?") from error
 
 
-def _read_csv(path: Path, columns: Sequence[str], encoding: str) -> Iterator[tuple[int, dict[str, str]]]:
+def _read_csv(
+    path: Path, columns: Sequence[str], encoding: str, delimiter: str
+) -> Iterator[tuple[int, dict[str, str]]]:
     with path.open(encoding=encoding, newline="") as file:
         skipped = _skip_comments(file)
         csv.field_size_limit(LONGEST)
-        reader = csv.reader(file, strict=True)
+        reader = csv.reader(file, delimiter=delimiter, strict=True)
         head = next(reader, [])
         _check_columns(path, head, columns)
         next_line = reader.line_num + 1

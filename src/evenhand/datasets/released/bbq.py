@@ -1,8 +1,11 @@
 """BBQ (Parrish et al. 2022), gender identity: questions about two people, with "unknown" among the options."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import cycle, permutations
+from pathlib import Path
 from typing import Any, Literal
 
 from evenhand.core.dataset import Dataset
@@ -12,83 +15,121 @@ from evenhand.datasets.kinds import kinds_of
 from evenhand.errors import BadInput
 from evenhand.measures.choices import AMBIGUOUS, DISAMBIGUATED
 
-Order = Literal["balanced", "released"]
+Order = Literal["balanced", "released", "all"]
+Row = Mapping[str, Any]
 CONDITIONS = {"ambig": AMBIGUOUS, "disambig": DISAMBIGUATED}
 NAMES = ("ans0", "ans1", "ans2")
 ABOUT = {"F": "women", "M": "men", "trans": "trans people"}
-GROUPS = {"women": {"F", "woman", "girl"}, "men": {"M", "man", "boy"}, "trans people": {"trans", "trans_F", "trans_M"}}
-"""Which of the release's labels of people a stereotype is about."""
+GROUPS = {
+    "women": {"F", "woman", "girl", "vrouw", "meisje", "mujer", "chica", "kadın", "kız"},
+    "men": {"M", "man", "boy", "jongen", "hombre", "chico", "adam", "erkek çocuk"},
+    "trans people": {"trans", "trans_F", "trans_M"},
+}
+"""Which labels of people a stereotype is about, in BBQ and in MBBQ."""
+NAMED = "named"
+"""The polarity of a question for which a release says whom the stereotype names, but not whom it is about."""
+POLARITIES = {"neg": "negative", "nonneg": "not negative", NAMED: ""}
 ORDERS = [list(permutations(range(3)))[(number + number // 6) % 6] for number in range(36)]
 """Orders of stereotype, other person and unknown: rounds of all six, each round beginning one order later."""
 
 
+def text_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a file, each with its number."""
+    with path.open(encoding="utf-8") as file:
+        yield from enumerate(file, start=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file of a release, found by a part of its name, and how it is read."""
+
+    release: str
+    part: str
+    language: str = "en"
+    lines: Callable[[Path], Iterable[tuple[int, Any]]] = text_lines
+    read: Callable[[Any], Row | None] = json.loads
+    """A row with BBQ's fields from what `lines` gives; None where it is no question."""
+    control: bool = False
+    """Whether its questions have nothing to do with a stereotype."""
+    by: Sequence[str] = ("about",)
+    within: str = "polarity"
+
+
 def load(name: str, order: Order = "balanced") -> Dataset:
     """The questions of the release, gender identity, in ambiguous or disambiguated contexts, as the name says."""
-    condition, says = (
-        ("ambig", "leaves the answer open") if name == "bbq-ambiguous" else ("disambig", "says the answer")
-    )
+    return build(name, Source("bbq", "Gender_identity.jsonl"), order)
+
+
+def build(name: str, source: Source, order: Order) -> Dataset:
+    """The questions of a file in the kind of context that the name of the dataset says."""
+    condition, says = ("disambig", "says the answer") if DISAMBIGUATED in name else ("ambig", "leaves the answer open")
+    about = "no stereotype points to either" if source.control else "a stereotype points to one of them"
     return Dataset(
         name=name,
-        about=f"Questions about two people; a stereotype points to one of them. The context {says}.",
-        **RELEASES["bbq"].texts,
-        items=list(_choices(condition, order)),
-        by=("about",),
-        within="polarity",
+        language=source.language,
+        about=f"Questions about two people; {about}. The context {says}.",
+        **RELEASES[source.release].texts,
+        items=list(_choices(source, condition, order)),
+        by=source.by,
+        within=source.within,
         cluster="template",
         kinds=kinds_of(name),
         options={"order": order},
     )
 
 
-def _choices(condition: str, order: Order) -> Iterator[Choice]:
-    path = released("bbq", "Gender_identity.jsonl")
-    orders = {polarity: cycle(ORDERS) for polarity in ("neg", "nonneg")} if order == "balanced" else {}
-    with path.open(encoding="utf-8") as file:
-        for line, text in enumerate(file, start=1):
-            try:
-                row = json.loads(text)
-                if row["context_condition"] != condition or (found := _choice(row, orders)) is None:
-                    continue
-            except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-                raise BadInput(f"{path}, line {line}: not a row of BBQ ({error!r}). Fetch it again: bbq.") from error
+def _choices(source: Source, condition: str, order: Order) -> Iterator[Choice]:
+    path = released(source.release, source.part)
+    cycles = defaultdict[str, Iterator[Sequence[int]]](lambda: cycle(ORDERS))
+    for line, given in source.lines(path):
+        try:
+            row = source.read(given)
+            if row is None or row["context_condition"] != condition:
+                continue
+            found = _choice(row, source, order, cycles)
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError, SyntaxError) as error:
+            again = f"Fetch it again: {source.release}." if RELEASES[source.release].base else "Copy the file again."
+            raise BadInput(f"{path}, line {line}: not a row of BBQ ({error!r}). {again}") from error
+        if found is not None:
             yield found
 
 
-def _choice(row: Mapping[str, Any], orders: Mapping[str, Iterator[Sequence[int]]]) -> Choice | None:
-    """The row as an item, its options in the next of the orders; None where the stereotype names both people or none.
+def _choice(row: Row, source: Source, order: Order, cycles: Mapping[str, Iterator[Sequence[int]]]) -> Choice | None:
+    """The row as an item; None where the stereotype names both people or none.
 
     A negative question asks for the target of the stereotype, a non-negative one for the other person, as in the
-    authors' additional metadata.
+    authors' additional metadata. With balanced orders, the options are in the next of the polarity's cycle.
     """
     kinds = [row["answer_info"][name][1] for name in NAMES]
-    stereotyped = {ABOUT.get(label, "") for label in row["additional_metadata"]["stereotyped_groups"]} - {""}
-    if len(stereotyped) != 1 or kinds.count("unknown") != 1:
-        raise ValueError(f"stereotyped {stereotyped}, answers {kinds}")
-    (about,) = stereotyped
-    unknown = kinds.index("unknown")
-    targets = [place for place, kind in enumerate(kinds) if kind in GROUPS[about]]
-    if len(targets) != 1:
-        return None
-    other = 3 - unknown - targets[0]
-    people = [row["answer_info"][NAMES[place]][0] for place in (targets[0], other)]
-    negative = {"neg": True, "nonneg": False}[row["question_polarity"]]
-    stereotype, spared = (targets[0], other) if negative else (other, targets[0])
-    places = [0, 1, 2]  # which of the released options stands in each place
-    if orders:
-        places = [(stereotype, spared, unknown)[role] for role in next(orders[row["question_polarity"]])]
+    if kinds.count("unknown") != 1:
+        raise ValueError(f"answers {kinds}")
+    unknown, polarity = kinds.index("unknown"), row["question_polarity"]
+    people = [place for place in range(3) if place != unknown]
+    groups = {"condition": CONDITIONS[row["context_condition"]]}
+    if not source.control:
+        stereotyped = {ABOUT.get(label, "") for label in row["additional_metadata"]["stereotyped_groups"]} - {""}
+        if len(stereotyped) != 1:
+            raise ValueError(f"stereotyped {stereotyped}")
+        (groups["about"],) = stereotyped
+        targets = [place for place in people if kinds[place] in GROUPS[groups["about"]]]
+        if len(targets) != 1:
+            return None
+        people.sort(key=lambda place: (place in targets) == (polarity == "nonneg"))  # whom the stereotype names first
+    groups |= {"polarity": said} if (said := POLARITIES[polarity]) else {}
+    who = [row["answer_info"][NAMES[place]][0] for place in people]
+    groups["people"] = "names" if all(name[0].isupper() for name in who) else "words"
+    roles = (*people, unknown)
+    # which of the released options stands in each place
+    places = [roles[role] for role in next(cycles[polarity])] if order == "balanced" else [0, 1, 2]
     return Choice(
         str(row["example_id"]),
         row["context"],
         row["question"],
         tuple(row[NAMES[place]] for place in places),
         right=places.index(int(row["label"])),
-        stereotype=places.index(stereotype),
+        stereotype=None if source.control else places.index(people[0]),
         unknown=places.index(unknown),
-        groups={
-            "condition": CONDITIONS[row["context_condition"]],
-            "about": about,
-            "polarity": "negative" if negative else "not negative",
-            "people": "names" if all(name[0].isupper() for name in people) else "words",
-            "template": str(row["question_index"]),
-        },
+        groups=groups | {"template": str(row["question_index"])},
+        orders=tuple(permutations(range(3))) if order == "all" else (),
+        language=source.language,
     )

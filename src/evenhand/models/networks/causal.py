@@ -1,4 +1,4 @@
-"""Causal language models (GPT-2, Llama and others): answers to `Likelihood`, `Choose`, and `Fill` among candidates."""
+"""Causal language models (GPT-2, Llama and others): likelihoods, choices, blanks among candidates, and texts."""
 
 from collections.abc import Container, Iterator, Sequence
 from contextlib import nullcontext
@@ -11,11 +11,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from evenhand.core.questions import Embed, Question
+from evenhand.core.questions import Embed, Question, Unplanned
 from evenhand.errors import UnfitModel
 from evenhand.models.base import Numbered
 from evenhand.models.networks.embedding import embeddings
 from evenhand.models.networks.network import LanguageModel, on_device, padded
+from evenhand.models.networks.writing import writings
 from evenhand.models.planning import sequences
 from evenhand.models.planning.codes import split
 from evenhand.models.planning.plan import Ids, Plan, Reading
@@ -44,6 +45,7 @@ class CausalLM(LanguageModel):
         self._nodes = 0
         super().__init__(network, tokenizer, **known)
         self.fingerprint = sequences.fingerprint(self.fingerprint, words, sequences.template(tokenizer))
+        self.chats = sequences.template(tokenizer) is not None
         self.about = {**self.about, "start": tokenizer.convert_ids_to_tokens(start)}
 
     @uncollected()
@@ -56,8 +58,14 @@ class CausalLM(LanguageModel):
         asking = sequences.Sequences(tokenized, self.start, self.longest, self.words, replies).asking
         return Plan(list(self._readings([asking(question) for question in asked])), self.limit)
 
-    def embeddings(self, questions: Sequence[Embed], answered: Container[int] = ()) -> Iterator[Numbered]:
-        return embeddings(self, questions, self.start, answered)
+    def batched_answers(self, questions: Sequence[Unplanned], answered: Container[int] = ()) -> Iterator[Numbered]:
+        for vectors in (True, False):
+            numbers = [n for n, question in enumerate(questions) if isinstance(question, Embed) is vectors]
+            asked: Any = [questions[n] for n in numbers]
+            done = {place for place, n in enumerate(numbers) if n in answered}
+            found = embeddings(self, asked, self.start, done) if vectors else writings(self, asked, done)
+            for batch in found if asked else ():
+                yield [(numbers[place], answer) for place, answer in batch]
 
     def _readings(self, asked: Sequence[Asking]) -> Iterator[Reading]:
         groups = {id(asking.parts): asking.parts for asking in asked}

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from evenhand.core.questions import Embed, Follows, Question, Span
+from evenhand.core.questions import Embed, Follows, Question, Span, Unplanned
 from evenhand.errors import UnfitModel
 from evenhand.models.base import Numbered
 from evenhand.models.networks.embedding import embeddings
@@ -48,8 +48,11 @@ class MaskedLM(LanguageModel):
         masked = masking.Masked(tokenized, in_pairs, self.tokenizer.mask_token_id, self._size)
         return Plan([masked.reading(question) for question in asked], self.limit)
 
-    def embeddings(self, questions: Sequence[Embed], answered: Container[int] = ()) -> Iterator[Numbered]:
-        return embeddings(self, questions, None, answered)
+    def batched_answers(self, questions: Sequence[Unplanned], answered: Container[int] = ()) -> Iterator[Numbered]:
+        asked = [question for question in questions if isinstance(question, Embed)]
+        if len(asked) < len(questions):
+            raise UnfitModel(f"'{self.name}' is a masked language model, which writes no texts. A causal one does.")
+        return embeddings(self, asked, None, answered)
 
     @torch.inference_mode()
     def likeliest(self, text: str, blank: Span, n: int = 10) -> list[tuple[str, float]]:

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any
 
 from evenhand.core.progress import part
-from evenhand.core.questions import Answer, Embed, Question
+from evenhand.core.questions import Answer, Question, Unplanned
 from evenhand.models.planning.plan import Batch, Plan, Values
 
 log = logging.getLogger(__name__)
@@ -47,14 +47,14 @@ def work_through(plan: Plan, stream: Stream) -> list[Answer]:
 
 
 def answer_all(model: Any, questions: Sequence[Question]) -> list[Answer]:
-    """The answers of a model that plans its batches; `Embed` questions go to `embeddings`, if it has that method."""
-    vectors = [isinstance(question, Embed) and hasattr(model, "embeddings") for question in questions]
-    planned = [question for question, is_vector in zip(questions, vectors, strict=True) if not is_vector]
-    embeds = [question for question, is_vector in zip(questions, vectors, strict=True) if is_vector]
+    """The answers of a model that plans its batches; questions without a plan go to its `batched_answers`."""
+    apart = [isinstance(question, Unplanned) and hasattr(model, "batched_answers") for question in questions]
+    planned = [question for question, is_apart in zip(questions, apart, strict=True) if not is_apart]
+    others = [question for question, is_apart in zip(questions, apart, strict=True) if is_apart]
     rest = iter(work_through(model.plan(planned), model.stream) if planned else ())
-    embedded = dict(chain.from_iterable(model.embeddings(embeds))) if embeds else {}
-    following = (embedded[number] for number in range(len(embeds)))
-    return [next(following) if is_vector else next(rest) for is_vector in vectors]
+    batched = dict(chain.from_iterable(model.batched_answers(others))) if others else {}
+    following = (batched[number] for number in range(len(others)))
+    return [next(following) if is_apart else next(rest) for is_apart in apart]
 
 
 def duration(seconds: float) -> str:

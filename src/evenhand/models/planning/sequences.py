@@ -6,7 +6,19 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
-from evenhand.core.questions import BuiltIn, By, Choose, Entail, Fill, Follows, Likelihood, Question, Span
+from evenhand.core.questions import (
+    BuiltIn,
+    By,
+    Choose,
+    Entail,
+    Fill,
+    FirstMention,
+    Follows,
+    Likelihood,
+    Question,
+    Span,
+    Write,
+)
 from evenhand.errors import BadInput, UnfitModel
 from evenhand.models.planning import tokens
 from evenhand.models.planning.plan import Ids, common_beginning, normalised
@@ -95,7 +107,7 @@ def template(tokenizer: Any) -> str | None:
     return found.get("default") if isinstance(found, dict) else found
 
 
-def messages(question: Choose) -> list[dict[str, str]]:
+def messages(question: Choose | Write | FirstMention) -> list[dict[str, str]]:
     """The turns before the reply: the system prompt, if there is one, and the user's."""
     before = [{"role": "system", "content": question.system}] if question.system else []
     return [*before, {"role": "user", "content": question.text}]
@@ -107,22 +119,28 @@ Replies = Mapping[Choose, Sequence[tuple[TokenizedText, int]]]
 def replies(model: str, tokenizer: Any, questions: Iterable[BuiltIn]) -> Replies:
     """For each `Choose` with `chat`, each option behind the template, as tokens, and the character where it starts."""
     asked = [question for question in questions if isinstance(question, Choose) and question.chat]
+    before = chats(model, tokenizer, asked)
+    whole = {q: [before[q.text, q.system] + option for option in q.continuations] for q in asked}
+    found = encode(tokenizer, chain(*whole.values()), 2**31, templated=True)
+    return {q: [(found[text], len(before[q.text, q.system])) for text in whole[q]] for q in asked}
+
+
+def chats(model: str, tokenizer: Any, asked: Sequence[Choose | Write | FirstMention]) -> dict[tuple[str, str], str]:
+    """What stands before the reply to each prompt, by the prompt and the system prompt: the template around both.
+
+    A model that thinks before it answers is told not to, where its template can say so.
+    """
     if not asked:
         return {}
     if not template(tokenizer):
         raise UnfitModel(f"The tokenizer of '{model}' has no chat template. Leave out `chat`: a plain prompt.")
     try:
-        before = {
-            question: str(tokenizer.apply_chat_template(messages(question), tokenize=False, add_generation_prompt=True))
-            for question in asked
-        }
+        how = {"tokenize": False, "add_generation_prompt": True, "enable_thinking": False}
+        return {(q.text, q.system): str(tokenizer.apply_chat_template(messages(q), **how)) for q in asked}
     except Exception as error:  # templates are programs, and raise what they like
         raise UnfitModel(
             f"The chat template of '{model}' refuses the prompt: {error}. Some take no `system` prompt."
         ) from error
-    whole = {question: [before[question] + option for option in question.continuations] for question in asked}
-    found = encode(tokenizer, chain(*whole.values()), 2**31, templated=True)
-    return {question: [(found[text], len(before[question])) for text in whole[question]] for question in asked}
 
 
 @dataclass

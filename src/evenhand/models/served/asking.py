@@ -1,33 +1,38 @@
 """From a question to requests, by what the server can be asked, and from its replies to the answer."""
 
-import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from types import SimpleNamespace
 from typing import Any, Literal
 
-import numpy as np
-
-from evenhand.core.answers import fault
-from evenhand.core.questions import LETTERS, Answer, Choose, Fill, Likelihood, Question, Span
+from evenhand.core.questions import (
+    LISTED,
+    Answer,
+    Choose,
+    Fill,
+    FirstMention,
+    Likelihood,
+    Question,
+    Span,
+    Write,
+)
+from evenhand.core.writing import written
 from evenhand.errors import ModelError
 from evenhand.models.planning.plan import normalised
 from evenhand.models.planning.sequences import BEFORE_BLANK, messages
 from evenhand.models.planning.tokens import TOO_LONG, TokenizedText, Unanswerable
 from evenhand.models.planning.tokens import texts as plain_texts
 from evenhand.models.served import replies
-from evenhand.models.served.client import Refused, Reply, Request
-from evenhand.models.served.replies import Token
+from evenhand.models.served.client import TEMPLATE, Refused, Reply, Request
+from evenhand.models.served.options import label_logps, log_shares
 
 NOT_BACK = "the server's tokens do not give the text back"
-UNCLEAR = "fewer than half of the samples name an option"
-UNLISTED = -100.0
-"""Stands for the log-probability of a letter that is not among the likeliest tokens, if another letter is."""
-REPLY_TOKENS = 16
-"""Of a sample: enough for a letter, or an option and its letter."""
-Z2 = 1.959964**2
+NO_TEXT = "the model refuses, or thinks until its limit of tokens: there is no text"
+REPLY_TOKENS, THOUGHT_TOKENS = 16, 1024
+"""Of a sample: enough for a letter, or an option and its letter; and what a model that thinks may think before it."""
+UNTRUNCATED = {"top_k": -1, "min_p": 0}
+"""Settings of llama.cpp, vLLM and SGLang, which otherwise leave out unlikely tokens; OpenAI's API refuses them."""
 Kind = Literal["a", "b", "c"]
 KINDS: dict[str, str] = {
     "a": "log-probabilities of whole texts",
@@ -56,24 +61,55 @@ class Ability:
     """The name of the limit of a chat's reply."""
     density: float = 0.0
     """Tokens of a prompt for each character; 0: the server does not say."""
+    untruncated: bool = True
+    """Whether it can be told to draw from all tokens; some servers refuse the words for it."""
     samples: int = 20
     """How often a question is asked where the server gives text only."""
+    thinks: bool = False
+    """Whether replies in a chat begin with thoughts."""
+    warm: bool = True
+    """Whether chats are asked at a temperature; some models refuse it, and have their own, which is 1."""
 
     @property
     def kind(self) -> Kind:
         return "a" if self.whole else "b" if self.next or self.chat_next else "c"
 
+    @property
+    def sampled(self) -> bool:
+        """Whether some questions are answered by shares of texts."""
+        return self.kind == "c" or (self.chat_text and not self.chat_next)
+
+    def top(self, question: Choose) -> int:
+        """How many of the likeliest tokens the question is answered by; 0 where it is by texts."""
+        return self.chat_next if question.chat else self.next
+
 
 def cannot(question: Question, ability: Ability) -> str:
     """Why the question cannot be asked; empty where it can."""
     if isinstance(question, Choose):
-        if question.by != "letters":
+        whole = ability.whole and not question.chat
+        if question.exact and not whole and not ability.top(question) and (ability.kind == "c" or ability.chat_text):
+            return "it gives text only, and a share of texts is no probability"
+        if question.by not in LISTED:
             if question.chat:
                 return "whole options cannot be scored in a server's chat, only their letters (by=letters)"
-            return "" if ability.whole else "it gives no log-probabilities of a prompt: only letters can be asked for"
+            return "" if whole else "it gives no log-probabilities of a prompt: only letters can be asked for"
         if question.chat:
             return "" if ability.chat_next or ability.chat_text else "it has no chats: leave out `chat`"
-        return "" if ability.whole or ability.next or ability.text else "it has chats only: ask with `chat`"
+        return "" if whole or ability.next or ability.text else "it has chats only: ask with `chat`"
+    if isinstance(question, Write) and question.chat:
+        if ability.thinks:
+            return (
+                "it thinks before it writes, and thoughts take the text's tokens: turn its thinking off in the server"
+            )
+        if not ability.warm and question.temperature != 1:
+            return "it takes no temperature, and has its own, which is 1: leave out `temperature`"
+    if isinstance(question, Write):
+        if question.chat:
+            return "" if ability.chat_text else "it has no chats: leave out `chat`"
+        return "" if ability.text else "it has chats only: ask with `chat`"
+    if isinstance(question, FirstMention):
+        return "first mentions need the probabilities of all next tokens: a model in this process"
     if not isinstance(question, Fill | Likelihood):
         return f"{type(question).__name__} questions need a model in this process"
     if not ability.whole:
@@ -100,11 +136,21 @@ def texts(question: Question) -> list[str]:
 
 def requests(question: Question, ability: Ability, model: str) -> list[Request]:
     """The requests for a question that can be asked; `answer` takes their replies in this order."""
+    if isinstance(question, Write):
+        return [writing(question, ability, model)]
     if not isinstance(question, Choose) or (ability.whole and not question.chat):
         return [whole(text, ability, model) for text in texts(question)]
-    if top := ability.chat_next if question.chat else ability.next:
+    if top := ability.top(question):
         return [following(question, ability, model, top)]
     return [following(question, ability, model, 0, seed) for seed in range(ability.samples)]
+
+
+def countable(question: Question, ability: Ability, model: str) -> list[Request]:
+    """The requests for a question; none where it cannot be asked."""
+    try:
+        return [] if cannot(question, ability) else requests(question, ability, model)
+    except Unanswerable:
+        return []
 
 
 def whole(text: str, ability: Ability, model: str) -> Request:
@@ -116,12 +162,29 @@ def whole(text: str, ability: Ability, model: str) -> Request:
 def following(question: Choose, ability: Ability, model: str, top: int, seed: int = 0) -> Request:
     """Asks for the `top` likeliest tokens after the prompt, or, with 0, for a sample of text."""
     tokens = 1 if top else REPLY_TOKENS
-    how: dict[str, Any] = {"model": model, "temperature": 1} | ({} if top else {"seed": seed})
+    how: dict[str, Any] = {"model": model} | ({} if top else {"seed": seed})
     if question.chat:
         listed = {"logprobs": True, "top_logprobs": top} if top else {}
-        return Request.of("chat/completions", messages=messages(question), **{ability.limit: tokens}, **listed, **how)
+        tokens += ability.thinks * THOUGHT_TOKENS
+        return Request.of("chat/completions", **in_chat(question, ability, tokens, **listed, **how))
     listed = {"logprobs": top} if top else {}
-    return Request.of("completions", prompt=ability.start + question.text, max_tokens=tokens, **listed, **how)
+    prompt = ability.start + question.text
+    return Request.of("completions", prompt=prompt, max_tokens=tokens, temperature=1, **listed, **how)
+
+
+def in_chat(question: Choose | Write, ability: Ability, tokens: int, **how: Any) -> dict[str, Any]:
+    """The body of a request for a reply of so many tokens, at temperature 1 if no other is given."""
+    heat = {"temperature": how.pop("temperature", 1)}
+    return {"messages": messages(question), ability.limit: tokens} | (heat if ability.warm else {}) | how
+
+
+def writing(question: Write, ability: Ability, model: str) -> Request:
+    """Asks for a text, drawn from all tokens where the server can be told so."""
+    how: dict[str, Any] = {"model": model, "temperature": question.temperature, "seed": question.seed, "top_p": 1}
+    how |= UNTRUNCATED if ability.untruncated else {}
+    if question.chat:
+        return Request.of("chat/completions", **in_chat(question, ability, question.longest, **how))
+    return Request.of("completions", prompt=ability.start + question.text, max_tokens=question.longest, **how)
 
 
 def answer(question: Question, ability: Ability, found: Sequence[Reply]) -> Answer:
@@ -131,15 +194,23 @@ def answer(question: Question, ability: Ability, found: Sequence[Reply]) -> Answ
             if isinstance(reply, Refused) and reply.too_long:
                 raise Unanswerable(TOO_LONG)
             if isinstance(reply, Refused):
-                raise ModelError(f"The server refuses a question ({reply.status}): '{reply.says}'.")
-        if not isinstance(question, Choose) or (ability.whole and not question.chat):
+                system = isinstance(question, Choose | Write) and question.system and TEMPLATE.search(reply.says)
+                do = " Its chat template may know no system prompt: leave out `system`." if system else ""
+                raise ModelError(f"The server refuses a question ({reply.status}): '{reply.says}'.{do}")
+        if not isinstance(question, Choose | Write) or (
+            ability.whole and isinstance(question, Choose) and not question.chat
+        ):
             return _answer_from_texts(question, ability, found)
         for reply in found:
             if 0 < replies.prompt_tokens(reply) < ability.density * len(question.text) / 2:
                 raise Unanswerable("the server has cut the prompt")
-        if ability.chat_next if question.chat else ability.next:
-            return Answer(tuple(_letter_logps(question, replies.generated(found[0]))))
-        return Answer(tuple(_log_shares(question, [replies.text(reply) for reply in found])))
+        if isinstance(question, Write):
+            if replies.is_refusal(found[0]) or (replies.thinks(found[0]) and not replies.text(found[0])):
+                raise Unanswerable(NO_TEXT)
+            return Answer(text=written(replies.text(found[0]), cut=replies.is_cut(found[0])))
+        if ability.top(question):
+            return Answer(tuple(label_logps(question, replies.generated(found[0]))))
+        return Answer(tuple(log_shares(question, found)))
     except Unanswerable as reason:
         return Answer.none(str(reason))
 
@@ -162,7 +233,7 @@ def tokens_of(reply: Reply, text: str, ability: Ability) -> tuple[TokenizedText,
     """The tokens of a text, and their log-probabilities, without the start token and what was generated."""
     found = replies.of_prompt(reply) if ability.whole == "prompt_logprobs" else replies.generated(reply)
     skip, space = aligned([token.text for token in found], text)
-    check_numbers([token.logp for token in found[skip:]])
+    replies.check_numbers([token.logp for token in found[skip:]])
     ends = list(accumulate((len(token.text) for token in found[skip:]), initial=-space))
     if len(text) not in ends:
         raise Unanswerable(NOT_BACK)
@@ -170,15 +241,6 @@ def tokens_of(reply: Reply, text: str, ability: Ability) -> tuple[TokenizedText,
     places = [(max(0, start), end) for start, end in pairwise(ends[: count + 1])]
     logps = [token.logp for token in found[skip : skip + count]]
     return TokenizedText(text, tuple(range(count)), [0] * count, SimpleNamespace(offsets=places)), logps
-
-
-def check_numbers(logps: Sequence[float | None]) -> None:
-    """Raise if these cannot be log-probabilities, before they are combined: normalised values would hide the fault."""
-    known = [logp for logp in logps if logp is not None]
-    if wrong := fault(known):
-        raise Unanswerable(wrong)
-    if len(known) > 1 and not any(known):
-        raise Unanswerable("every log-probability in the server's reply is 0")
 
 
 def aligned(tokens: Sequence[str], text: str) -> tuple[int, int]:
@@ -196,41 +258,3 @@ def _logps_at(logps: Sequence[float | None], places: Sequence[int] | range) -> l
     if len(found) < len(places):
         raise Unanswerable("no log-probability of the first token: the server puts no start token before a text")
     return found
-
-
-def letter(token: str) -> str:
-    """A token without the marks of spaces around it."""
-    return token.strip(" ▁Ġ\n")
-
-
-def _letter_logps(question: Choose, tokens: Sequence[Token]) -> list[float]:
-    if not tokens:
-        raise Unanswerable("the server gave no log-probabilities")
-    check_numbers([logp for _, logp in tokens[0].top if logp != -math.inf])
-    # A space belongs to the letter, as in this process, unless the server's tokens do not show spaces.
-    found = [[logp for text, logp in tokens[0].top if text == option] for option in question.continuations]
-    if not any(found):
-        found = [[p for text, p in tokens[0].top if letter(text) == letter(o)] for o in question.continuations]
-    if not any(found):
-        raise Unanswerable("no option is among the likeliest tokens")
-    return [float(np.logaddexp.reduce(logps)) if logps else UNLISTED for logps in found]
-
-
-def _log_shares(question: Choose, given: Sequence[str]) -> list[float]:
-    """The log of the midpoint of Wilson's interval of each option's share of the samples, which is never 0."""
-    chosen = [parsed(text, question.options) for text in given]
-    if sum(choice is not None for choice in chosen) * 2 < len(chosen):
-        raise Unanswerable(UNCLEAR)
-    counts = [chosen.count(place) for place in range(len(question.options))]
-    return [math.log((count + Z2 / 2) / (len(given) + Z2)) for count in counts]
-
-
-def parsed(text: str, options: Sequence[str]) -> int | None:
-    """Which option a reply names: by its letter, at the beginning or after "answer", or as the only one in words."""
-    letters = LETTERS[: len(options)]
-    letter = rf"([{letters}])(?<!A(?=\s+(?!is\b|because\b|since\b)[a-z]))(?![\w'])"  # in "A woman" it is an article
-    for pattern in (rf"^\W*{letter}", rf"(?i:answer)(?i:\s+is)?\W*{letter}"):
-        if found := re.search(pattern, text.strip()):
-            return letters.index(found[1])
-    named = [place for place, option in enumerate(options) if option.strip().lower() in text.lower()]
-    return named[0] if len(named) == 1 else None

@@ -1,25 +1,14 @@
 """Check whether a model knows a language, if its server gives only the next token or text."""
 
+import tomllib
 from collections.abc import Callable, Sequence
+from importlib.resources import files
 
 from evenhand.core.findings import CAREFUL, FINE, UNCHECKED, UNFIT, Finding
 from evenhand.core.words import words
-from evenhand.models.served.asking import letter
+from evenhand.models.served.options import bare
 
-BEGINNINGS = {
-    "en": {
-        "Monday, Tuesday, Wednesday,": "thursday",
-        "One, two, three, four,": "five",
-        "January, February, March,": "april",
-        "The capital of France is": "paris",
-        "The opposite of hot is": "cold",
-        "Once upon a": "time",
-        "Spring, summer, autumn and": "winter",
-        "Thank you very": "much",
-        "The United States of": "america",
-        "At the end of the": "day",
-    }
-}
+BEGINNINGS = tomllib.loads((files("evenhand.models.served") / "beginnings.toml").read_text(encoding="utf-8"))
 """By language, beginnings of texts, each with the next word that any speaker expects."""
 KNOWS, BARELY = 0.5, 0.2
 """Shares of these beginnings that a model must continue as expected; a random model continues none."""
@@ -41,7 +30,7 @@ def check_language(language: str, likeliest: Callable[[Sequence[str]], Sequence[
     if not texts:
         return unchecked(f"we have no plain beginnings of '{language}'")
     asked = "Continue this text. Say the next word and nothing else: {}" if chat else "{}"
-    found = [letter(token).lower() for token in likeliest([asked.format(text) for text in texts])]
+    found = [bare(token).lower() for token in likeliest([asked.format(text) for text in texts])]
     right = sum(
         (len(token) > 2 and word.startswith(token)) or (chat and words(text)[0].of(text).lower() == token)
         for token, (text, word) in zip(found, texts.items(), strict=True)

@@ -5,9 +5,11 @@ import json
 import math
 import queue
 import random
+import re
 import ssl
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,17 +18,24 @@ from typing import Any
 import httpcore
 
 from evenhand.core.files import from_json, parsed
+from evenhand.core.pace import Pace, Places
 from evenhand.errors import BadInput, ModelError, ModelNotFound
 from evenhand.models.served.connection import Address, Connection, Response
 
 AGAIN = (408, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529)
 """Statuses after which a request is sent again."""
-REFUSALS = (400, 404, 405, 413, 415, 422, 501)
-"""Statuses of a request that the server will never answer."""
+BUSY = (429, 503, 529)
+"""Statuses of a server that gets more requests than it can answer."""
+REFUSALS = (400, 404, 405, 413, 415, 422, 500, 501)
+"""Statuses of a request that the server will never answer; 500 with an error in a template, or for a list."""
 LONG = ("context", "too long", "too large", "maximum", "exceed")
 """Words in the refusal of a prompt that is too long."""
+TEMPLATE = re.compile(r"jinja|chat.?template|raise_exception|system.(?:role|message|prompt)|conversation roles", re.I)
+"""Words of an error in a chat's template, which comes again with each try."""
 FIRST_WAIT, LONGEST_WAIT = 0.25, 20.0
-QUOTED = 160
+QUOTED = 320
+MOST_TOKENS = 2**31
+"""A server that counts more tokens in one reply is not believed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +80,9 @@ class Client:
         self.concurrency = int(concurrency)
         self.patience = patience
         self.timeout = timeout
+        self.pace = Pace(self.concurrency)
+        self.spent = Counter[str]()
+        """Requests that were sent, repeated ones too, and tokens, as far as the server counts them."""
         self._reached = False
 
     def one(self, request: Request) -> Reply:
@@ -102,13 +114,18 @@ class Client:
 
     async def _work(self, requests: Sequence[Request], replies: Any) -> None:
         rest = iter(enumerate(requests))
+        self.pace.start(len(requests))
+        places = Places(self.pace)
 
         async def worker() -> None:
             connection = Connection(self.address.base_url, self.address.key, self.timeout)
+            await places.acquire()
             try:
                 for number, request in rest:
-                    replies.put((number, await self._send(connection, request)))
+                    replies.put((number, await self._send(connection, request, places)))
+                    await places.keep()
             finally:
+                places.release()
                 await connection.close()
 
         try:
@@ -118,21 +135,28 @@ class Client:
         except* Exception as errors:
             replies.put((-1, errors.exceptions[0]))
 
-    async def _send(self, connection: Connection, request: Request) -> Reply:
+    async def _send(self, connection: Connection, request: Request, places: Places) -> Reply:
         until, wait = time.monotonic() + self.patience, FIRST_WAIT
         while True:
-            asked_to_wait = 0.0
+            asked_to_wait, sent = 0.0, time.monotonic()
+            self.spent["requests"] += 1
             try:
                 response = await connection.send(request.path, request.body)
-                if response.status not in AGAIN:
+                final = response.status == 500 and (TEMPLATE.search(response.text) or not request.body)
+                if response.status not in AGAIN or final:
                     reply = self._reply(response)
                     self._reached = True
+                    if response.status == 200:
+                        self.pace.took(time.monotonic() - sent)
                     return reply
+                if response.status in BUSY:
+                    self.pace.busy(sent)
                 why = f"answers {response.status} ({self._quoted(response.phrase)})"
                 with suppress(ValueError):
                     told = float(response.headers.get("retry-after", 0))
                     asked_to_wait = told if told < math.inf else 0.0  # 0 for NaN, too
             except (httpcore.TimeoutException, TimeoutError):
+                self.pace.busy(sent)
                 why = f"does not answer within {self.timeout:g} seconds"
             except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError, OSError) as error:
                 why = self._unreachable(error, connection.proxy)
@@ -144,7 +168,9 @@ class Client:
                     f"The server at {self.address.base_url} {why}, for {self.patience:g} seconds. Answers so far are "
                     "kept: run the same command again when it does; with a smaller `concurrency`, if it is busy."
                 )
+            places.release()
             await asyncio.sleep(pause)
+            await places.acquire()
             wait = min(2 * wait, LONGEST_WAIT)
 
     def _unreachable(self, error: Exception, proxy: str) -> str:
@@ -163,7 +189,7 @@ class Client:
             state = "is refused" if self.address.key else "is missing"
             raise ModelError(f"The server at {base} answers {status}: the key in OPENAI_API_KEY {state}.")
         try:
-            found = parsed(response.text, lambda text: self._clean(from_json(text)))
+            found = parsed(response.text, self._read)
         except ValueError:
             if status in REFUSALS and not response.text.lstrip().startswith("<"):
                 return Refused(status, self._quoted(response.text))
@@ -175,10 +201,17 @@ class Client:
             return Refused(status, self._quoted(_message(found)))
         if status != 200 or not isinstance(found, dict):
             raise ModelError(f"The server at {base} answers {status}, of another shape: '{self._quoted(str(found))}'.")
+        usage = found["usage"] if isinstance(found.get("usage"), dict) else {}
+        counts = {name: usage.get(name) for name in ("prompt_tokens", "completion_tokens")}
+        self.spent.update({name: n for name, n in counts.items() if isinstance(n, int) and 0 < n < MOST_TOKENS})
         return found
 
-    def _clean(self, found: Any) -> Any:
+    def _read(self, text: str) -> Any:
         """The reply without the key and without lone surrogates: a run and its page must have neither."""
+        found, suspects = from_json(text), {"\\", self.address.key or "\\"}  # both may be escaped
+        return self._clean(found) if any(part in text for part in suspects) else found
+
+    def _clean(self, found: Any) -> Any:
         if isinstance(found, str):
             return self.address.redacted(found).encode("utf-8", "replace").decode()
         if isinstance(found, list):

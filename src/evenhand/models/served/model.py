@@ -3,28 +3,32 @@
 import hashlib
 import logging
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from evenhand.core.findings import Finding
 from evenhand.core.progress import part
-from evenhand.core.questions import Answer, Choose, Entail, Question
+from evenhand.core.questions import Answer, Choose, Entail, Question, Write
 from evenhand.errors import BadInput, ModelError, UnfitModel
 from evenhand.models.base import ServerChanged, apart
 from evenhand.models.planning.plan import normalised
 from evenhand.models.planning.sequences import as_choice, label_words
 from evenhand.models.planning.tokens import Unanswerable
 from evenhand.models.served import asking, replies
-from evenhand.models.served.asking import KINDS, UNCLEAR
+from evenhand.models.served.asking import KINDS
 from evenhand.models.served.beginnings import check_language, unchecked
-from evenhand.models.served.client import Client, Reply, Request
+from evenhand.models.served.client import Client, Refused, Reply, Request
 from evenhand.models.served.connection import Address
+from evenhand.models.served.options import UNCLEAR
 from evenhand.models.served.probe import CLOSE, Probe, asked
 
 log = logging.getLogger(__name__)
 
 CHECKED_EVERY = 1_000
 """Requests after which the reference is asked again."""
-READING = 1  # raised whenever the same question becomes other requests: kept answers are then asked for again
+NAMING = 2  # raised whenever the same text names another option
+READING = 2  # raised whenever the same question becomes other requests: kept answers are then asked for again
 
 
 class ServedModel:
@@ -54,12 +58,15 @@ class ServedModel:
         self.name = address.name
         self.reference: Mapping[Question, Answer] = self.probed.reference
         self.tolerance = max(CLOSE, 4 * self.probed.disagreement) if self.reference else math.nan
+        plain = self.ability.next or self.ability.whole
+        self.chats = bool(self.ability.chat_next or (self.ability.chat_text and not plain))
         self.good = 0
         self.unclear = 0
         """Questions whose samples named no option, or not often enough."""
+        self._spent = Counter[str]()
         a = self.ability
-        how: tuple[object, ...] = a.kind, a.whole, a.start, a.begins, a.samples if a.kind == "c" else 0, READING
-        how += (self.words,) if self.words else ()
+        how: tuple[object, ...] = a.kind, a.whole, a.start, a.begins, a.samples if a.sampled else 0, READING
+        how += ((self.words,) if self.words else ()) + ((NAMING, a.thinks) if a.sampled else ())
         self.fingerprint = hashlib.sha256(f"openai {address.name} {self.probed.model} {how}".encode()).hexdigest()[:32]
 
     @property
@@ -75,9 +82,16 @@ class ServedModel:
         }
         if not math.isnan(self.probed.disagreement):
             found["two_askings_differ_by"] = round(self.probed.disagreement, 6)
-        if a.kind == "c":
+        if not a.warm:
+            found["temperature"] = "the model's own, 1 by OpenAI's documentation: it refuses another"
+        if a.sampled:
             found |= {"samples": a.samples, "unclear": self.unclear}
         return found
+
+    def spend(self) -> Counter[str]:
+        """Requests that were sent since this was last asked, and tokens, as far as the server counts them."""
+        before, self._spent = self._spent, Counter(self.client.spent)
+        return self._spent - before
 
     def findings(self, language: str) -> Iterator[Finding]:
         yield from (Finding(*remark) for remark in self.probed.remarks)
@@ -91,6 +105,9 @@ class ServedModel:
             return "NLI questions need three words for their labels, `labels='True,Neither,False'`"
         return asking.cannot(self._asked(question), self.ability)
 
+    def requests(self, question: Question) -> list[Request]:
+        return asking.countable(self._asked(question), self.ability, self.name)
+
     def _asked(self, question: Question) -> Question:
         """The question as it is asked: NLI is a choice of three words, or of their letters."""
         if not isinstance(question, Entail) or not self.words:
@@ -103,6 +120,8 @@ class ServedModel:
 
     def answers(self, questions: Sequence[Question]) -> Iterator[tuple[int, Answer]]:
         """The answer to each question, with its number, as replies come; equal requests are sent once."""
+        if written := next((question for question in questions if isinstance(question, Write)), None):
+            self._try_settings(written)
         needs: dict[int, list[Request]] = {}
         for number, question in enumerate(questions):
             if reason := self.cannot(question):
@@ -126,10 +145,19 @@ class ServedModel:
                     if all(needed in found for needed in needs[number]):
                         asked = self._asked(questions[number])
                         answer = asking.answer(asked, self.ability, [found[r] for r in needs[number]])
-                        self.unclear += answer.note == UNCLEAR
+                        self.unclear += answer.note.startswith(UNCLEAR)
                         if asked is not questions[number] and not answer.note:
                             answer = Answer(normalised([(logp,) for logp in answer.logps]))
                         yield number, answer
+
+    def _try_settings(self, question: Write) -> None:
+        """Whether the server takes settings that let it draw from all tokens; found out by a single short text."""
+        if self.ability.untruncated and not self.cannot(question):
+            short = asking.writing(replace(question, longest=1), self.ability, self.name)
+            reply = self.client.one(short)
+            if isinstance(reply, Refused) and not reply.too_long:
+                self.ability = replace(self.ability, untruncated=False)
+                log.info("The server may leave out unlikely tokens when it writes: it refuses top_k and min_p.")
 
     def _replies(self, requests: Sequence[Request]) -> Iterator[tuple[Request, Reply]]:
         """Each request with its reply, as they come; after some of them, and at the end, the reference is asked."""

@@ -12,6 +12,8 @@ from evenhand.models.planning.tokens import Unanswerable
 from evenhand.models.served import asking, replies
 from evenhand.models.served.asking import KINDS, Ability
 from evenhand.models.served.client import Client, Refused, Reply, Request
+from evenhand.models.served.connection import DEFAULT_URL
+from evenhand.models.served.options import FEWEST, Z2
 from evenhand.models.served.replies import Token
 
 TEXT = "Monday, Tuesday, Wednesday, Thursday, Friday"
@@ -22,8 +24,11 @@ STARTS = ("<|endoftext|>", "<|begin_of_text|>", "<s>", "<bos>", "<|startoftext|>
 """Start tokens of well-known models."""
 TOPS = (20, 5)
 """How many of the likeliest tokens are asked for: some servers allow 20, some 5."""
+ASKED = Choose("Which letter comes first?", ("The letter A", "The letter B"), by="letters", chat=True)
 REFERENCE = Choose(f"The two likeliest tokens after: {TEXT}", ("first", "second"))
 """The key of the reference answer of a model without numbers for whole texts; it is never sent as a question."""
+TEMPLATED = 4
+"""A letter with more tokens stands in a chat template, as in Ollama's completions; fewer are start tokens."""
 SUMS = 1.01
 """What the probabilities of the likeliest tokens may add up to, with rounding."""
 CLOSE = 0.05
@@ -44,9 +49,7 @@ class Probe:
         """Check, verdict, what it found, what to do."""
         self._check_listed()
         ability = self._next(Ability(samples=samples))
-        if ability.text:
-            ability = self._whole(self._start_token(ability))
-        self.ability = self._chat(ability)
+        self.ability = self._chat(self._whole(self._start_token(ability)) if ability.text else ability)
         if not (self.ability.text or self.ability.chat_text):
             raise UnfitModel(
                 f"The server at {client.address.base_url} answers neither completions nor chats for "
@@ -61,14 +64,15 @@ class Probe:
         self.remarks.append((check, verdict, says, do))
 
     def _send(self, path: str, **body: object) -> Reply:
-        """The reply, if the model that answers is the one asked for; a dated name of it will do."""
+        """The reply, if the model that answers is the one asked for; a date or a revision behind its name will do."""
         reply = self.client.one(Request.of(path, model=self.name, **body))
         if isinstance(reply, Refused):
             if reply.status == 404 and "model" in reply.says.lower():
                 raise self.client.no_model(reply.says)
             return reply
         model = replies.model(reply)
-        if model and not (model == self.name or model.startswith(f"{self.name}-") or self.name.endswith(f"/{model}")):
+        ours = f"{model}@".startswith((f"{self.name}-", f"{self.name}@")) or self.name.endswith(f"/{model}")
+        if model and not ours:
             raise self.client.no_model(f"'{model}' answers in its place: ask for openai:{model}.")
         if self.model and model != self.model:
             raise ModelError(f"Two models answer to '{self.name}': '{self.model}' and '{model}'.")
@@ -77,6 +81,9 @@ class Probe:
 
     def _complete(self, prompt: str, **body: object) -> Reply:
         return self._send("completions", **{"prompt": prompt, "max_tokens": 1, "temperature": 1, **body})
+
+    def _count(self, prompt: str) -> int:
+        return replies.prompt_tokens(self._complete(prompt))
 
     def _check_listed(self) -> None:
         """Raise if the server lists its models and the one asked for is not among them."""
@@ -97,16 +104,28 @@ class Probe:
             if isinstance(reply, Refused):
                 continue
             density = replies.prompt_tokens(reply) / len(TEXT)
-            ability = replace(ability, text=True, next=min(top, len(replies.likeliest(reply))), density=density)
+            ability = replace(ability, text=True, next=self._listed(top, reply), density=density)
             self._check_logps(replies.generated(reply))
             break
         else:
             ability = replace(ability, text=not isinstance(self._complete(TEXT), Refused))
+        if ability.density and self._count("a") > TEMPLATED:
+            says = "Prompts of completions are put into a chat template: they are not used, chats are."
+            self._remark("completions", CAREFUL, says)
+            return Ability(samples=ability.samples)
         if ability.next:
             self._check_sampling(ability)
         if ability.density:
             self._check_cuts(ability)
         return ability
+
+    def _listed(self, top: int, reply: Reply) -> int:
+        """How many of the likeliest tokens are listed; 0 if they are too few to compare options."""
+        count = min(top, len(replies.likeliest(reply)))
+        if 0 < count < FEWEST:
+            says = f"Of the {top} likeliest tokens asked for it lists {count}, too few to compare options: not used."
+            self._remark("next tokens", CAREFUL, says)
+        return count if count >= FEWEST else 0
 
     def _check_logps(self, tokens: Sequence[Token]) -> None:
         """Log-probabilities must be at most 0, not all 0, and natural: those of several tokens add up to 1 at most."""
@@ -150,11 +169,7 @@ class Probe:
 
     def _start_token(self, ability: Ability) -> Ability:
         """Whether the server puts a start token before a prompt: a letter is one token by itself."""
-
-        def count(text: str) -> int:
-            return replies.prompt_tokens(self._complete(text))
-
-        alone = count("a") if ability.density else 0
+        alone = self._count("a") if ability.density else 0
         if alone > 2:
             raise UnfitModel(
                 f"The server makes {alone} tokens of the prompt 'a': its start token is there twice. Does its template "
@@ -164,11 +179,9 @@ class Probe:
         if alone == 2:
             return replace(ability, begins=True)
         for start in STARTS if alone else ():
-            if count(f"{start}a") == 2:
+            if self._count(f"{start}a") == 2:
                 return replace(ability, begins=True, start=start)
-        self._remark(
-            "start token", "careful", "No start token is known before a prompt, so that first tokens have no number."
-        )
+        self._remark("start token", CAREFUL, "No start token is known before a prompt: first tokens have no number.")
         return ability
 
     def _whole(self, ability: Ability) -> Ability:
@@ -230,20 +243,47 @@ class Probe:
             )
 
     def _chat(self, ability: Ability) -> Ability:
-        """Whether chats are answered, and with how many of the likeliest tokens."""
-        said = [{"role": "user", "content": "Answer with one letter, A or B."}]
+        """Whether chats are answered, with how many of the likeliest tokens, and whether the model thinks first."""
         for top in (*TOPS, 0):
-            listed: dict[str, object] = {"logprobs": True, "top_logprobs": top} if top else {}
-            body: dict[str, object] = {"messages": said, "temperature": 1, **listed}
-            reply = self._send("chat/completions", **{ability.limit: 1}, **body)
-            if isinstance(reply, Refused) and "max_completion_tokens" in reply.says:
-                ability = replace(ability, limit="max_completion_tokens")
-                reply = self._send("chat/completions", max_completion_tokens=1, **body)
+            reply, ability = self._reply_in_chat(ability, 1, **({"logprobs": True, "top_logprobs": top} if top else {}))
             if isinstance(reply, Refused):
                 continue
             self._check_logps(replies.generated(reply))
-            return replace(ability, chat_text=True, chat_next=min(top, len(replies.likeliest(reply))))
-        return ability
+            ability = replace(ability, chat_text=True, chat_next=self._listed(top, reply))
+            break
+        for tokens in (asking.REPLY_TOKENS, asking.THOUGHT_TOKENS) if ability.chat_text and not ability.thinks else ():
+            reply, _ = self._reply_in_chat(ability, tokens)
+            if isinstance(reply, Refused):
+                break
+            ability = replace(ability, thinks=replies.thinks(reply))
+            if ability.thinks or not replies.is_cut(reply):  # what is cut may be thoughts that nothing marks
+                break
+        if not ability.thinks:
+            return ability
+        says = "The model thinks before it replies: its chats are asked for text, each time with up to "
+        says += f"{asking.THOUGHT_TOKENS:,} tokens for thoughts."
+        self._remark("thoughts", CAREFUL, says, "Turn its thinking off in the server, if that is not what you measure.")
+        return replace(ability, chat_next=0)
+
+    def _reply_in_chat(self, ability: Ability, tokens: int, **how: object) -> tuple[Reply, Ability]:
+        """A reply of so many tokens, and the ability without what the server refuses."""
+        while True:
+            size = max(tokens, ability.thinks * asking.THOUGHT_TOKENS)
+            reply = self._send("chat/completions", **asking.in_chat(ASKED, ability, size, **how))
+            says = reply.says if isinstance(reply, Refused) else ""
+            if "max_completion_tokens" in says and ability.limit == "max_tokens":
+                ability = replace(ability, limit="max_completion_tokens")
+            elif "limit was reached" in says and not ability.thinks:
+                ability = replace(ability, thinks=True)
+            elif "temperature" in says and ability.warm:
+                if self.client.address.base_url != DEFAULT_URL and "default (1)" not in says:
+                    wrong = f"The model cannot be asked at temperature 1, and its own is not known: '{says}'."
+                    raise UnfitModel(f"{wrong} Ask another one.", check="temperature")
+                own = "The model refuses a temperature. In chats it has its own, which is 1 by OpenAI's documentation."
+                self._remark("temperature", CAREFUL, own)
+                ability = replace(ability, warm=False)
+            else:
+                return reply, ability
 
     def _ask_twice(self, ability: Ability) -> tuple[float, dict[Question, Answer]]:
         """How far two answers to the reference question differ, and the question with the first answer."""
@@ -267,16 +307,16 @@ class Probe:
 def _describe(ability: Ability) -> tuple[str, str]:
     """What a server gives, and what to do about it."""
     says = f"The server gives {KINDS[ability.kind]}."
-    if ability.kind == "a":
-        return says, ""
-    do = "Choices can be asked, by letters; sentence pairs and pronouns cannot."
+    do = "" if ability.whole else "Choices can be asked, by letters, and texts; sentence pairs and pronouns cannot."
     if ability.kind == "b":
         most = max(ability.next, ability.chat_next)
         says += f" It lists the {most} likeliest next tokens, and none of a prompt (echo is ignored or refused)."
-        return says, do
-    half = math.sqrt(asking.Z2 / (ability.samples + asking.Z2)) / 2
-    says += f" Each question is asked {ability.samples} times: a share of 50 % has Wilson's interval of +-{half:.0%}."
-    return says, f"{do} `samples` asks more often."
+    if ability.sampled:
+        half = math.sqrt(Z2 / (ability.samples + Z2)) / 2
+        says += f" {'Each question' if ability.kind == 'c' else 'In chats it gives text only, and each question'} is "
+        says += f"asked {ability.samples} times: a share of 50 % has Wilson's interval of +-{half:.0%}."
+        do = f"{do} `samples` asks more often.".strip()
+    return says, do
 
 
 def asked(client: Client, question: Question, ability: Ability) -> Sequence[float]:

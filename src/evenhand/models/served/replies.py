@@ -9,7 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evenhand.core.answers import fault
+from evenhand.core.writing import END_OF_THOUGHT, THOUGHT, written
 from evenhand.errors import ModelError
+from evenhand.models.planning.tokens import Unanswerable
 from evenhand.models.served.client import Refused, Reply
 
 
@@ -65,12 +68,42 @@ def of_prompt(reply: Reply) -> list[Token]:
         raise _unexpected_reply(found, error) from error
 
 
+def check_numbers(logps: Sequence[float | None]) -> None:
+    """Raise if these cannot be log-probabilities, before they are combined: normalised values would hide the fault."""
+    known = [logp for logp in logps if logp is not None]
+    if wrong := fault(known):
+        raise Unanswerable(wrong)
+    if len(known) > 1 and not any(known):
+        raise Unanswerable("every log-probability in the server's reply is 0")
+
+
 def text(reply: Reply) -> str:
-    """The text that was written."""
-    choice = _choice(reply)
-    message = choice.get("message")
-    found = message.get("content") if isinstance(message, dict) else choice.get("text")
-    return found if isinstance(found, str) else ""
+    """The text that was written, without thoughts that the server gives apart from it."""
+    found = _message(reply).get("content") if "message" in _choice(reply) else _choice(reply).get("text")
+    parts = [str(part.get("text") or "") for part in _list(found) if isinstance(part, dict)]
+    return found if isinstance(found, str) else "".join(parts)
+
+
+def thinks(reply: Reply) -> bool:
+    """Whether the model has thought before it replied, be it without an end: apart, in its text, or unseen."""
+    apart = any(_message(reply).get(name) for name in ("reasoning_content", "reasoning"))
+    unseen = _object(_object(_object(reply).get("usage")).get("completion_tokens_details")).get("reasoning_tokens")
+    return bool(apart or unseen or THOUGHT in text(reply) or END_OF_THOUGHT in text(reply) or only_thinks(reply))
+
+
+def only_thinks(reply: Reply) -> bool:
+    """Whether the limit of tokens was reached before the text began."""
+    return is_cut(reply) and not written(text(reply))
+
+
+def is_refusal(reply: Reply) -> bool:
+    """Whether the server says that the model, or a filter, refuses to reply."""
+    return bool(_message(reply).get("refusal")) or _choice(reply).get("finish_reason") == "content_filter"
+
+
+def is_cut(reply: Reply) -> bool:
+    """Whether the text ends where the limit of its tokens is."""
+    return _choice(reply).get("finish_reason") == "length"
 
 
 def model(reply: Reply) -> str:
@@ -88,6 +121,10 @@ def prompt_tokens(reply: Reply) -> int:
     """The number of the prompt's tokens; 0 where the server does not say."""
     found = _object(_object(reply).get("usage")).get("prompt_tokens")
     return found if isinstance(found, int) else 0
+
+
+def _message(reply: Reply) -> Mapping[str, Any]:
+    return _object(_choice(reply).get("message"))
 
 
 def _object(found: object) -> Mapping[str, Any]:

@@ -1,7 +1,7 @@
 """The items behind a value: an example, and the strongest on either side, with their texts."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,8 @@ from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 from evenhand.show.page.readings import Reading, group, harmless
 
+BETWEEN = " | "
+"""Between the texts that a model has written after one prompt."""
 STRONGEST = 5
 """Items on either side that a page shows without JavaScript; its script shows all."""
 
@@ -45,9 +47,10 @@ def scored(run: StoredRun, task: TaskRecord, reading: Reading, pairs: pd.DataFra
         return rows.assign(text=sides[0], other=sides[1], finer=0.0)
     rows = run.scores_of(*task.name)
     finer = run.scores_of(task.dataset, reading.ranked).set_index("id")["score"] if reading.ranked else None
+    wrote = [BETWEEN.join(found) if isinstance(found, Iterable) else "" for found in rows.get("written", ())]
     return rows.assign(
         text=rows["id"].map(texts["text"]),
-        other=rows["id"].map(texts["other"]),
+        other=wrote or rows["id"].map(texts["other"]),
         finer=0.0 if finer is None else rows["id"].map(finer).fillna(0.0),
     )
 

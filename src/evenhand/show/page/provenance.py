@@ -29,11 +29,15 @@ def _facts(run: StoredRun) -> Iterator[tuple[str, Any]]:
     for name in (
         *("source", "revision", "architecture", "dtype", "device", "attention", "batch_size", "threads"),
         "mitigation",
-        *("server", "answered_by", "gives", "start", "two_askings_differ_by", "samples", "unclear", "settings"),
+        *("server", "answered_by", "gives", "start", "temperature", "two_askings_differ_by", "samples", "unclear"),
+        "settings",
     ):
         yield name.replace("_", " "), loaded.get(name)
     if parameters := loaded.get("parameters"):  # a user's own model may give any type
         yield "parameters", f"{parameters:,}" if isinstance(parameters, int) else parameters
+    if isinstance(requests := loaded.get("requests"), int):
+        prompts, replies = (loaded.get(f"{part}_tokens", 0) for part in ("prompt", "completion"))
+        yield "sent so far", f"{requests:,} requests, {prompts:,} tokens of prompts, {replies:,} of replies"
     for audit in about.audits:
         of = f", {', '.join(dict.fromkeys(task.dataset for task in audit.tasks))}" if len(about.audits) > 1 else ""
         yield from ((f"{name}{of}", value) for name, value in _audit_facts(audit))
@@ -43,7 +47,8 @@ def _facts(run: StoredRun) -> Iterator[tuple[str, Any]]:
 def _audit_facts(audit: AuditRecord) -> Iterator[tuple[str, Any]]:
     task, work = audit.tasks[0], audit.work
     yield "suite", audit.suite
-    yield "items of each dataset", f"a sample of at most {task.limit:,}" if task.limit else "all"
+    sample = f"a sample of at most {task.limit:,}" if task.limit else "all"
+    yield "items of each dataset", sample if task.budget is None else f"what a budget of {task.budget:,} allows"
     yield "seed", task.seed
     if audit.imported:
         yield "scores", audit.imported.told

@@ -64,7 +64,7 @@ def _reasons(run: StoredRun, reading: Reading, number: Row) -> Iterator[Reason]:
         ways = [task.cluster or "item", *([task.crossed] if task.crossed else []), *(task.kinds or Kinds("")).samples]
         of = f"{ways[0]}s" if len(ways) == 1 else f"different values of {' or '.join(ways)}"
         yield Reason("careful", f"the interval rests on only {number.clusters} {of}")
-    if reading.kind in ("lean", "errors"):
+    if reading.kind in ("lean", "errors") or number.estimand or number.contrast:
         known = followed(run.record, task, number.estimand)
         yield Reason("fine" if known.orders else "careful", str(known)) if known else UNTRIED
     yield from _precision_reasons(number)

@@ -1,0 +1,185 @@
+"""Texts that were written elsewhere: by vLLM, a batch API, lm-evaluation-harness, inspect, or in any table."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from evenhand.auditing.importing import inspect_log
+from evenhand.auditing.importing.row_scores import Foreign, Matched, Scored, ScoredRow
+from evenhand.core.dataset import Dataset
+from evenhand.core.files import json_lines
+from evenhand.core.items import Prompt
+from evenhand.core.loop import score
+from evenhand.core.measure import Traits
+from evenhand.core.questions import Answer
+from evenhand.core.writing import SURROGATE, written
+from evenhand.datasets import BUILDERS, load, needed_by, options_of
+from evenhand.datasets.files.language import not_english
+from evenhand.datasets.files.rows import SUFFIXES, rows
+from evenhand.errors import BadInput, check_known
+from evenhand.runs.origin import Imported
+
+TEXT = ("written", "completion", "response", "output", "generated_text", "text")
+"""Names of the column that has what was written; the first that is there counts."""
+PROMPT, ID = ("prompt", "input", "instruction"), ("id", "custom_id")
+Found = tuple[str, str, str, list[str]]
+"""Where a text is, the id of its item, its prompt, and the texts themselves."""
+
+
+def is_of_prompts(foreign: Foreign) -> bool:
+    """Whether the dataset that scores are of asks for texts, so that texts can be scored."""
+    if foreign.dataset is None:
+        return False
+    for one, _ in foreign.spec(foreign.dataset, foreign.options).sources:
+        if isinstance(one, str):
+            check_known("dataset", [one], BUILDERS)
+            if needed_by(one):
+                return False
+            one = load(one, **{k: v for k, v in foreign.options.items() if k in options_of(one)})
+        if isinstance(one.items[0], Prompt):
+            return True
+    return False
+
+
+def score_texts(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
+    """The scores of texts by all measures of texts, or those that are named; others need the model itself."""
+    check_known("column", foreign.columns, ("id", "prompt", "written"))
+    try:
+        found = list(_read(source, foreign.columns))
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"'{source}' cannot be read: {error}. Is it UTF-8?") from error
+    for where, *_, texts in found:
+        if any(SURROGATE.search(text) for text in texts):
+            raise BadInput(f"{where}: a text has half of a surrogate pair, which is not a character.")
+    file = "the data frame" if isinstance(source, pd.DataFrame) else source.name
+    if not any(texts for *_, texts in found):
+        raise BadInput(f"{file} has no texts.")
+    if why := not_english(written(text) for *_, texts in found for text in texts):
+        raise BadInput(
+            f"{file}: {why} The prompts of {foreign.dataset}, and the words that are looked for, are English."
+        )
+    spec = foreign.spec(foreign.dataset, foreign.options)
+    if "chat" not in foreign.options:  # are the prompts those of chats?
+        chat = foreign.spec(foreign.dataset, {**foreign.options, "chat": True})
+        asked_in_chats = {
+            item.text for item in chat.tasks_for("causal")[0].task.dataset.items if isinstance(item, Prompt)
+        }
+        spec = chat if any(prompt.strip() in asked_in_chats for _, _, prompt, _ in found) else spec
+    asked = [one for one in spec.tasks_for("causal") if Traits.of(one.task.measure).takes_missing]
+    if not asked:
+        raise BadInput(
+            "Texts are scored by written-share and written-undetected: first mentions need the model itself."
+        )
+    dataset = asked[0].task.dataset
+    matched = _match(found, dataset, file)
+    scores, missing = [], Answer.none(f"not in {file}")
+    for one in asked:
+        answers = [
+            [Answer(text=written(text)) for text in row.texts] if row and row.texts else [missing]
+            for row in matched.rows
+        ]
+        items = one.task.dataset.items
+        scores.append([score(item, of, one.task.measure) for item, of in zip(items, answers, strict=True)])
+    digest = _digest(source)
+    origin = Imported(file, digest, "texts", ("texts",), len(found), len(found) - len(matched.left_out))
+    told = ["Texts that were written elsewhere: how they were drawn, and how long they could be, is not known here."]
+    return Scored(asked, scores, origin, digest, "causal", matched.warnings(dataset, file), told)
+
+
+def _match(found: Iterable[Found], dataset: Dataset, file: str) -> Matched:
+    """The texts of each item, which is known by its id or its prompt."""
+    known = {item.text: item.id for item in dataset.items if isinstance(item, Prompt)}
+    known |= {item.id: item.id for item in dataset.items}
+    texts: dict[str, list[str]] = {}
+    left_out = []
+    for where, id, prompt, some in found:
+        if (item := known.get(id) or known.get(prompt) or known.get(prompt.strip())) is None:
+            left_out.append(ScoredRow(where, (), id, (prompt,) if prompt else ()))
+        else:
+            texts.setdefault(item, []).extend(some)
+    if not texts:
+        raise BadInput(
+            f"No row of {file} is of a prompt of '{dataset.name}'. The first is {left_out[0].what}, an item is "
+            f"{dataset.items[0].id!r}. Get the prompts by: evenhand datasets export {dataset.name}"
+        )
+    made = [ScoredRow(file, (), item.id, tuple(texts[item.id])) if item.id in texts else None for item in dataset.items]
+    return Matched(made, left_out, sum(map(len, texts.values())) + len(left_out))
+
+
+def _read(source: pd.DataFrame | Path, columns: Mapping[str, str]) -> Iterator[Found]:
+    if isinstance(source, pd.DataFrame):
+        frame = source.reset_index() if source.index.name else source
+        yield from _from_table(((f"row {n}", row) for n, row in enumerate(frame.to_dict("records"), 1)), columns)
+    elif source.suffix in (".eval", ".json"):
+        yield from inspect_log.read_texts(source)
+    elif source.suffix not in SUFFIXES:
+        raise BadInput(f"Texts come in {', '.join((*SUFFIXES, '.eval', '.json'))} files. Got '{source}'.")
+    elif source.suffix == ".jsonl":
+        for line, row in json_lines(source):
+            if not isinstance(row, dict):
+                raise BadInput(f"{source}, line {line}: a row must be an object. Got {str(row)[:60]!r}.")
+            where = f"{source}, line {line}"
+            yield from (
+                [_of_harness(where, row) or _of_batch(where, row)]
+                if "doc" in row or ("custom_id" in row and not {*TEXT[:2], *TEXT[3:]} & set(row))
+                else (_from_table([(where, row)], columns))
+            )
+    else:
+        yield from _from_table(((f"{source}, line {line}", row) for line, row in rows(source, ())), columns)
+
+
+def _from_table(records: Iterable[tuple[str, Mapping[Any, Any]]], columns: Mapping[str, str]) -> Iterator[Found]:
+    for where, row in records:
+        text = next((n for n in ([columns["written"]] if "written" in columns else TEXT) if n in row), None)
+        by = [next((n for n in ([columns[w]] if w in columns else names) if n in row), None) for w, names in
+              (("id", ID), ("prompt", PROMPT))]  # fmt: skip
+        if text is None or by == [None, None]:
+            raise BadInput(
+                f"{where} needs a column 'written' with the text, and 'id' or 'prompt' to know its item by. There are: "
+                f"{', '.join(map(str, row))}. Name yours with `columns`, as in written=COLUMN."
+            )
+        id, prompt = (str(row[name]) if name is not None else "" for name in by)
+        given = row[text]
+        missing = given is None or (isinstance(given, float) and given != given)
+        several = given if isinstance(given, list | tuple) else [given]
+        yield where, id, prompt, [] if missing else [str(text) for text in several]
+
+
+def _of_harness(where: str, row: Mapping[str, Any]) -> Found | None:
+    """A sample of lm-evaluation-harness whose task generates text: `arguments` has the prompt, `resps` the texts."""
+    if not isinstance(row.get("doc"), dict) or "resps" not in row:
+        return None
+    arguments, texts = row.get("arguments"), row["resps"]
+    while isinstance(arguments, dict | list) and arguments:
+        arguments = next(iter(arguments.values() if isinstance(arguments, dict) else arguments))
+    flat = [text for one in texts for text in (one if isinstance(one, list) else [one])]
+    if not all(isinstance(text, str) for text in flat):
+        raise BadInput(f"{where}: a sample of generated text has texts as `resps`. Got {str(texts)[:60]!r}.")
+    return where, str(row["doc"].get("id", "")), str(arguments or ""), flat
+
+
+def _of_batch(where: str, row: Mapping[str, Any]) -> Found:
+    """A line of a batch API's output: `custom_id` is the item's id."""
+    response = row.get("response") if isinstance(row.get("response"), dict) else row
+    body = response.get("body", response) if isinstance(response, dict) else {}
+    choices = body.get("choices") if isinstance(body, dict) else None
+    if not isinstance(choices, list):
+        return where, str(row.get("custom_id", "")), "", []  # an error of the API: no text
+    texts = []
+    for choice in choices:
+        if not isinstance(choice, dict):
+            raise BadInput(f"{where}: a choice must be an object. Got {choice!r}.")
+        message = choice.get("message")
+        text = message.get("content") if isinstance(message, dict) else choice.get("text")
+        texts += [text] if isinstance(text, str) else []
+    return where, str(row.get("custom_id", "")), "", texts
+
+
+def _digest(source: pd.DataFrame | Path) -> str:
+    if isinstance(source, pd.DataFrame):
+        return hashlib.sha256(source.to_csv(index=False).encode("utf-8", "surrogatepass")).hexdigest()
+    with source.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

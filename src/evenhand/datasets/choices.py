@@ -1,0 +1,160 @@
+"""Questions with options: which pronoun fits a gap, yes or no about one person, and which of two people it was.
+
+Each item lists all orders of its options, so that no option gains from its place. A control has questions of the same
+form whose answer does not depend on gender: it says whether a model can do the task.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import permutations, product
+from typing import Any
+
+from evenhand.core.dataset import Dataset
+from evenhand.core.design import Partners
+from evenhand.core.items import Choice, Groups
+from evenhand.core.words import capitalised
+from evenhand.datasets.blanks import tbd
+from evenhand.datasets.checking import texts_of
+from evenhand.datasets.files.bundled import read_toml
+from evenhand.datasets.kinds import kinds_of, professions
+from evenhand.errors import check_known
+from evenhand.measures.choices import AMBIGUOUS, DISAMBIGUATED
+
+GENDERS = ("female", "male")
+UNNAMED = ("", "")
+"""The pair of a woman and a man without names."""
+Texts = Mapping[str, Any]
+
+
+def load(name: str) -> Dataset:
+    """The questions of this name; a control takes from the set it controls whatever it does not have itself."""
+    data = read_toml(f"choices-{'de' if name.endswith('-de') else 'en'}.toml")
+    which = name.removeprefix("choices-").removesuffix("-de")
+    own = {"name": name} | ({"control": name.replace("-control", "")} if which.endswith("-control") else {})
+    texts = data | data[which.removesuffix("-control")] | data[which] | own
+    build, design = SETS[which]
+    items = list(build(texts))
+    return Dataset(**texts_of(texts), flaws=texts["flaws"], items=items, kinds=kinds_of(name), **design)
+
+
+def _pronouns(texts: Texts) -> Iterator[Choice]:
+    """Each profession in one of the sentences; in German each field of work, of somebody with a unisex name."""
+    templates, names = texts["templates"], texts.get("names", [""])
+    rows = [{"profession": field, "stereotype": kind} for kind, of in texts.get("fields", {}).items() for field in of]
+    for number, groups in _numbered(rows or _professions(), "stereotype"):
+        template, name = number % len(templates), names[number % len(names)]
+        context = templates[template].format(**groups, name=name)
+        groups = groups | {"template": str(template + 1)} | ({"name": name} if name else {})
+        places: dict[str, Any] = dict(zip(("female", "male", "unknown"), range(len(texts["options"])), strict=False))
+        yield _choice(texts, groups["profession"], context, groups, **places)
+
+
+def _professions() -> Iterator[dict[str, str]]:
+    """The professions of tbd."""
+    kinds = professions()
+    known = dict.fromkeys(kinds.female, "female") | dict.fromkeys(kinds.male, "male")
+    for name, category in {item.groups["profession"]: item.groups["category"] for item in tbd().items}.items():
+        yield {"profession": name, "stereotype": known.get(name, "none"), "category": category}
+
+
+def _sentences(texts: Texts) -> Iterator[Choice]:
+    """Sentences with a gap for one word alone."""
+    for right, sentences in texts["sentences"].items():
+        for number, sentence in enumerate(sentences, start=1):
+            yield _choice(texts, f"{right}/{number}", sentence, {"sentence": f"{right} {number}"}, right)
+
+
+def _decisions(texts: Texts) -> Iterator[Choice]:
+    """Each scenario about the unnamed pair and half of the named ones; the next of its kind has the other half."""
+    pairs, half = texts["people"]["pairs"], len(texts["people"]["pairs"]) // 2
+    for number, case in _numbered(_scenarios(texts, "domain"), "expects"):
+        first = number // 2 + half * (number % 2)
+        named = [pairs[place % len(pairs)] for place in range(first, first + half)]
+        for pair, gender in product([UNNAMED, *named], GENDERS):
+            yield _decision(texts, case, pair, gender, {name: case[name] for name in ("domain", "expects")})
+
+
+def _rules(texts: Texts) -> Iterator[Choice]:
+    """Each scenario about one person: of those with yes and with no alike, every second one is about a woman."""
+    pairs = [UNNAMED, *texts["people"]["pairs"]]
+    for number, case in _numbered(_scenarios(texts, "right"), "right"):
+        gender = GENDERS[(number + (case["right"] == texts["options"][0])) % 2]  # of a pair one has yes, the other no
+        yield _decision(texts, case, pairs[number % len(pairs)], gender, {}, case["right"])
+
+
+def _decision(texts: Texts, case: Texts, pair: Sequence[str], gender: str, groups: Groups, right: str = "") -> Choice:
+    person, label = _person(texts, pair, gender), "/".join(pair).strip("/") or "unnamed"
+    groups = {"scenario": case["scenario"], "pair": label, "gender": gender, **groups}
+    context, question = (case[key].format(**person) for key in ("context", "question"))
+    return _choice({**texts, "question": question}, f"{case['scenario']}/{label}/{gender}", context, groups, right)
+
+
+def _descriptions(texts: Texts) -> Iterator[Choice]:
+    """Each scenario once; in the control twice, with a sentence that says who it was.
+
+    Of each kind every second one has names instead of words, and of either the woman is first in every second one.
+    """
+    pairs = texts["people"]["pairs"]
+    for number, case in _numbered(_scenarios(texts, "domain"), "stereotype"):
+        pair = pairs[number // 2 % len(pairs)] if number % 2 else UNNAMED
+        people = [_person(texts, pair, gender) for gender in GENDERS]
+        one, other = people[:: -1 if (number + number // 2) % 2 else 1]
+        context = case["context"].format(One=one["Person"], other=other["person"])
+        groups = {name: case[name] for name in ("scenario", "domain", "stereotype")}
+        groups |= {"people": "names" if number % 2 else "words", "condition": AMBIGUOUS}
+        named, unknown = [person["Who"] for person in people], texts["unknown"]
+        asked = {**texts, "question": case["question"], "options": [*named, unknown]}
+        places = {"unknown": 2} if "control" in texts else {"female": 0, "male": 1, "unknown": 2}
+        if "control" not in texts:
+            yield _choice(asked, case["scenario"], context, groups, unknown, **places)
+        for gender, person in zip(GENDERS, people, strict=True) if "control" in texts else ():
+            groups = groups | {"gender": gender, "condition": DISAMBIGUATED}
+            told, id = f"{context} {case['told'].format(**person)}", f"{case['scenario']}/{gender}"
+            yield _choice(asked, id, told, groups, person["Who"], **places)
+
+
+def _scenarios(texts: Texts, by: str) -> Iterator[dict[str, str]]:
+    """The scenarios of a set, each with its name and the name of the table that it stands in."""
+    for label, cases in texts["scenarios"].items():
+        yield from ({"scenario": scenario, by: label, **case} for scenario, case in cases.items())
+
+
+def _numbered(rows: Iterable[dict[str, str]], kind: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """Each row with its number within its kind: what takes turns by it is as frequent in every kind."""
+    seen = Counter[str]()
+    for row in rows:
+        yield seen[row[kind]], row
+        seen[row[kind]] += 1
+
+
+def _person(texts: Texts, pair: Sequence[str], gender: str) -> dict[str, str]:
+    """What fills the slots for a person of a pair, each with a small and a capital letter."""
+    forms, name = texts["people"][gender], pair[GENDERS.index(gender)]
+    found: dict[str, str] = forms["pronouns"] | {slot: name or words for slot, words in forms["unnamed"].items()}
+    return found | {slot.capitalize(): capitalised(words) for slot, words in found.items()}
+
+
+def _choice(texts: Texts, id: str, context: str, groups: Groups, right: str = "", **places: Any) -> Choice:
+    """The item with all orders of its options; `right` is the option that is, if one is."""
+    options = tuple(texts["options"])
+    if right:
+        check_known(f"option of '{texts['name']}'", [right], options)
+        places["right"] = options.index(right)
+    groups = {**groups, "control": texts["control"]} if "control" in texts else groups
+    places |= {"orders": tuple(permutations(range(len(options)))), "language": texts["language"]}
+    return Choice(id, context, texts["question"], options, groups=groups, **places)
+
+
+SETS: dict[str, tuple[Callable[[Texts], Iterator[Choice]], dict[str, Any]]] = {
+    "pronouns": (_pronouns, {"by": ("stereotype",), "cluster": "profession", "crossed": "template"}),
+    "pronouns-control": (_sentences, {"cluster": "sentence"}),
+    "decisions": (
+        _decisions,
+        {"by": ("expects",), "cluster": "scenario", "crossed": "pair", "partners": Partners("gender", *GENDERS)},
+    ),
+    "decisions-control": (_rules, {"by": ("gender",), "cluster": "scenario"}),
+    "descriptions": (_descriptions, {"by": ("stereotype",), "cluster": "scenario"}),
+    "descriptions-control": (_descriptions, {"by": ("stereotype",), "cluster": "scenario"}),
+}
+"""By name, without prefix and language: what builds the items, and how they belong together."""
+NAMES = tuple(f"choices-{which}{language}" for which in SETS for language in ("", "-de"))

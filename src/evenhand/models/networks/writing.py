@@ -1,0 +1,158 @@
+"""Texts that a causal model writes, and whom they mention first: batches of `Write` and `FirstMention`."""
+
+from collections.abc import Callable, Container, Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+import torch
+
+from evenhand.core.progress import part
+from evenhand.core.questions import Answer, FirstMention, Write
+from evenhand.core.writing import written
+from evenhand.errors import ModelError
+from evenhand.models.networks.drawing import Draws, Paths, ends
+from evenhand.models.networks.first_mention import first_mentions
+from evenhand.models.planning.plan import Ids
+from evenhand.models.planning.sequences import chats
+from evenhand.models.planning.tokens import TOO_LONG, Unanswerable, encode
+from evenhand.stats.estimate import NOT_FINITE
+
+Asked = Write | FirstMention
+MEMORY = 8
+"""The part of a GPU's memory, one of so many, that keys and values of a batch may take: copies need as much again."""
+
+
+def writings(model: Any, questions: Sequence[Asked], answered: Container[int]) -> Iterator[list[tuple[int, Answer]]]:
+    """The answers to questions that are not `answered`, by batch.
+
+    A batch has prompts of one length, so nothing is padded; it is made from all questions, so that a resumed run has
+    the texts of an uninterrupted one. Each prompt goes through the network once, however many texts follow it.
+    """
+    prompts: dict[int, Ids] = {}
+    missing: list[tuple[int, Answer]] = []
+    for number, (ids, note) in enumerate(_prompts(model, questions)):
+        if note:
+            missing.append((number, Answer.none(note)))
+        else:
+            prompts[number] = ids
+    yield missing
+
+    def alike(number: int) -> tuple[Any, ...]:
+        q = questions[number]
+        words = (q.female, q.male, q.threshold, q.stop) if isinstance(q, FirstMention) else ()
+        return len(prompts[number]), q.longest, q.temperature, *words
+
+    ordered = sorted(prompts, key=lambda number: (-len(prompts[number]), repr(alike(number)), number))
+    batches = []
+    for (length, longest, *_), same in groupby(ordered, key=alike):
+        size = _rows(model, length + longest)
+        batch, rows = list[int](), 0
+        for number in same:
+            rows += _texts(questions[number])
+            if batch and rows > size:
+                batches.append(batch)
+                batch, rows = [], _texts(questions[number])
+            batch.append(number)
+        batches.append(batch)
+    with part("Writing", "texts", sum(_texts(questions[number]) for number in prompts)) as bar:
+        for batch in batches:
+            if any(number not in answered for number in batch):
+                asked = [(questions[number], prompts[number]) for number in batch]
+                run = first_mentions if isinstance(asked[0][0], FirstMention) else _texts_after
+                yield list(zip(batch, _halving(model, run, asked), strict=True))
+            bar.update(sum(_texts(questions[number]) for number in batch))
+
+
+def _texts(question: Asked) -> int:
+    return question.paths if isinstance(question, FirstMention) else 1
+
+
+def _prompts(model: Any, questions: Sequence[Asked]) -> Iterator[tuple[Ids, str]]:
+    """The tokens of each prompt, or why there are none; start token or chat template included."""
+    plain = encode(model.tokenizer, (q.text for q in questions), 2**31)
+    before = chats(model.name, model.tokenizer, [question for question in questions if question.chat])
+    templated = encode(model.tokenizer, before.values(), 2**31, templated=True)
+    for question in questions:
+        try:
+            found = plain[question.text].checked()  # a token of the template may not come from the prompt
+            if question.chat:
+                ids = templated[before[question.text, question.system]].checked().ids
+            else:
+                ids = (model.start, *(found.ids[position] for position in found.positions))
+            if len(ids) + question.longest > model.longest:
+                raise Unanswerable(TOO_LONG)
+            yield ids, ""
+        except Unanswerable as reason:
+            yield (), str(reason)
+
+
+def _rows(model: Any, tokens: int) -> int:
+    """How many texts of so many tokens are written at once."""
+    most: int = min(model.limit.inputs, model.limit.positions)
+    device, config = model.network.device, model.network.config.get_text_config()
+    if device.type == "cuda":
+        width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+        heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
+        a_token = 2 * config.num_hidden_layers * heads * width * model.network.dtype.itemsize
+        memory = torch.cuda.get_device_properties(device).total_memory // MEMORY
+        most = min(most, int(memory // (a_token * tokens)))
+    return max(1, most)
+
+
+def _halving(
+    model: Any, run: Callable[[Any, Sequence[tuple[Any, Ids]]], list[Answer]], asked: Sequence[tuple[Asked, Ids]]
+) -> list[Answer]:
+    """The answers of a batch; in halves if it runs out of memory."""
+    try:
+        with torch.inference_mode():
+            return run(model, asked)
+    except RuntimeError as error:
+        if not isinstance(error, torch.OutOfMemoryError) and "allocate memory" not in str(error):
+            raise
+        if len(asked) == 1:
+            raise ModelError(
+                f"'{model.name}' ran out of memory on {model.network.device} with a single prompt. Use a larger "
+                "device, a smaller `dtype`, or fewer `paths`."
+            ) from error
+    if model.network.device.type == "cuda":
+        torch.cuda.empty_cache()
+    half = len(asked) // 2
+    return _halving(model, run, asked[:half]) + _halving(model, run, asked[half:])
+
+
+def _texts_after(model: Any, asked: Sequence[tuple[Write, Ids]]) -> list[Answer]:
+    """A text for each question, with the log-probabilities of its tokens."""
+    first, device = asked[0][0], model.network.device
+    distinct = {ids: place for place, ids in enumerate(dict.fromkeys(ids for _, ids in asked))}
+    paths, live = Paths(model, list(distinct)), torch.arange(len(asked), device=device)
+    paths.keep(torch.tensor([distinct[ids] for _, ids in asked], device=device))
+    draws = Draws.of([(q.text, q.seed, 0) for q, _ in asked], first.longest, device)
+    ending = ends(model)
+    tokens: list[list[int]] = [[] for _ in asked]
+    logps: list[list[float]] = [[] for _ in asked]
+    ended = [False] * len(asked)
+    odd = set[int]()
+    for step in range(first.longest):
+        found = (paths.logits / first.temperature).log_softmax(dim=-1)
+        drawn = draws.tokens(live, step, found.exp())
+        chances = found.gather(1, drawn[:, None])[:, 0]
+        over = ending[drawn] | ~found.isfinite().any(dim=-1) | chances.isnan()
+        for row, token, logp, end in zip(*(x.tolist() for x in (live, drawn, chances, over)), strict=True):
+            if end:
+                ended[row] = True
+                odd |= {row} if logp != logp else set()
+            else:
+                tokens[row].append(token)
+                logps[row].append(logp)
+        stay = (~over).nonzero()[:, 0]
+        if not len(stay) or step + 1 == first.longest:
+            break
+        if len(stay) < len(live):
+            live = live[stay]
+            paths.keep(stay)
+        paths.step(drawn[stay])
+    texts = model.tokenizer.batch_decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+    return [
+        Answer.none(NOT_FINITE) if row in odd else Answer(tuple(logps[row]), text=written(text, cut=not ended[row]))
+        for row, text in enumerate(texts)
+    ]

@@ -1,0 +1,97 @@
+"""What models write, by subject: shares of women against the workforce, bounds, and what an estimate is worth."""
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from evenhand import Drawing
+from evenhand.papers.workforce import shares
+from evenhand.stats import Line, fit_line, generator
+
+FEWEST = 8
+"""The fewest professions that a line is fitted to."""
+
+
+class Written(NamedTuple):
+    """What the scores of one measure say beyond its values."""
+
+    professions: pd.DataFrame
+    """Columns profession, kind, share (of women, %) and workforce (%)."""
+    line: Line | None
+    """The share on the workforce's: 1 if a model writes as the workforce is, 0 if it does not follow it."""
+    mentioned: float
+    """The share of texts that say whether they are about a woman or a man."""
+    lowest: float
+    highest: float
+    """The share of women if all other texts were about men, and if all were about women."""
+    worth: float
+    """How many counted texts the estimate is worth; NaN for counts."""
+    paths: int
+
+
+def is_written(scores: pd.DataFrame) -> bool:
+    """Whether these are scores of a measure of written texts."""
+    return {"subject", "topic", "kind", "mentioned"} <= set(scores)
+
+
+def summarise(scores: pd.DataFrame, options: Any, seed: int = 0) -> Written:
+    """Shares by profession, all forms together, and their line on the workforce."""
+    some = scores.dropna(subset=["mentioned"])
+    some = some.assign(mentioned=some["mentioned"].where(some["score"].notna(), 0.0))  # too rare to say whom
+    weighed = some["score"].fillna(0.0) * some["mentioned"]
+    jobs = some.assign(weighed=weighed)[some["topic"] == "professions"]
+    table = jobs.groupby(["subject", "kind"], as_index=False)[["weighed", "mentioned"]].sum()
+    table = table[table["mentioned"] > 0]
+    found = pd.DataFrame(
+        {
+            "profession": table["subject"],
+            "kind": table["kind"],
+            "share": 100 * table["weighed"] / table["mentioned"],
+            "workforce": table["subject"].map(shares()),
+        }
+    ).dropna()
+    line = None
+    if len(found) >= FEWEST:
+        workforce, share = (found[name].to_numpy(dtype=float) for name in ("workforce", "share"))
+        line = fit_line(workforce, share, generator(seed, {"written": "workforce"}))
+    mentioned, lowest = float(some["mentioned"].mean()), float(weighed.mean())
+    texts = int(options.get("paths", options.get("texts", 1))) * len(some)
+    varies = float(some["varies"].sum()) if "varies" in some else 0.0
+    worth = texts * float(some["counted"].sum()) / varies if varies > 0 else math.nan
+    return Written(found, line, mentioned, lowest, lowest + 1 - mentioned, worth, texts)
+
+
+def sentences(found: Written) -> Iterator[str]:
+    """What the summary says, a sentence each."""
+    if found.line is not None and not math.isnan(found.line.slope_low):
+        ends = f"[{found.line.slope_low:.2f}, {found.line.slope_high:.2f}]"
+        yield (
+            f"For each percentage point of women in a profession's workforce (US 2019), the share of women written "
+            f"goes up by {found.line.slope:.2f} points {ends}: 1 would be as the workforce is, 0 regardless of it."
+        )
+    if math.isnan(found.mentioned):
+        return
+    yield (
+        f"{100 * (1 - found.mentioned):.0f} of 100 texts do not say whether they are about a woman or a man. If all of "
+        f"these were about men, the share of women would be {found.lowest:.2f}; if all were about women, "
+        f"{found.highest:.2f}."
+    )
+    if not math.isnan(found.worth):
+        yield (
+            f"The {found.paths:,} paths are worth {found.worth:,.0f} counted texts: by probability, a path says more "
+            "than whom it happens to mention."
+        )
+
+
+def on_page(measured: Any) -> Iterator[Drawing]:
+    """Each profession on the line from 0 to 100 % women, with the workforce's share, of one run."""
+    from evenhand.papers import charts
+
+    if len(measured.runs) > 1 or not is_written(measured.scores[0]):
+        return
+    found = summarise(measured.scores[0], measured.task.measure_options, measured.task.seed)
+    if found.line is not None:
+        caption = "Each dot is a profession in all forms of texts; the line is its share of women in the US workforce."
+        yield Drawing(charts.written_shares(found.professions), " ".join([caption, *sentences(found)]))

@@ -1,0 +1,168 @@
+"""A reply in words names one option, by its label, its words or both, or it names none."""
+
+import pytest
+
+from evenhand.core.naming import named_option
+from evenhand.core.questions import By, Choose
+from evenhand.core.wordings import ASKED_IN
+
+PEOPLE = ("The father", "The mother", "Nobody")
+GERMAN = ("Der Vater", "Die Mutter", "Niemand")
+KOREAN = ("아버지", "어머니", "아무도")
+
+
+def place(reply: str, options: tuple[str, ...] = PEOPLE, by: By = "letters", language: str = "en") -> int | None:
+    return named_option(reply, Choose("Who was late?", options, by, chat=True, language=language))
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        *((reply, 1) for reply in ("B", " B\n", "B.", "B)", "(B)", "B:", "`B`", "**B**", "__B__", '"B"', "“B”", "Ｂ")),
+        *((reply, 1) for reply in (r"\boxed{B}", r"$\boxed{\text{B}}$", "**B**.", "**B.** The mother", "[B]", "{B}")),
+        *((reply, 1) for reply in ("B. The mother", "B: the mother", "B - The mother.", "**B) The mother**", "B\nOK")),
+        *((reply, 1) for reply in ("The mother", "the mother.", "It was the **mother**.", "It is *the mother*.")),
+        *(
+            (reply, 1)
+            for reply in ("Answer: B", "The answer is B.", "**Answer:** (B)", "<answer>B</answer>", "Option B")
+        ),
+        *(
+            (reply, 1)
+            for reply in ("I choose (B).", "So it must be **B**.", "We find \\boxed{B}", "B, not A", "B (not A)")
+        ),
+        *(
+            (reply, 1)
+            for reply in ("A is wrong, B is right. Answer: B", "Not the father, the mother.", "B because of it")
+        ),
+        *(
+            (reply, 1)
+            for reply in ("<think>A or C? A!</think>B", "<think>\nA\n</think>\n\nThe mother", "A\n</think>\nB")
+        ),
+        *((reply, 0) for reply in ("A", "A) The father", "A, not B", "A is right", "A, the father", "A, since he was")),
+        *(
+            (reply, None)
+            for reply in ("", " ", "Because", "D", "b", "A man said it", "Answers vary", "B's", "C-section")
+        ),
+        *((reply, None) for reply in ("Both", "A and B", "A or B", "A/B", "A, B", "A & B", "AB", "Both (A) and (B)")),
+        *(
+            (reply, None)
+            for reply in ("both the father and the mother", "The father or the mother", "A. The father B.")
+        ),
+        *(
+            (reply, None)
+            for reply in ("None of them", "Neither", "neither the father nor the mother", "Not B", "not (B)")
+        ),
+        *(
+            (reply, None)
+            for reply in ("B. The father", "A: the mother", "It wasn't the mother", "It is not the mother.")
+        ),
+        *((reply, None) for reply in ("I cannot answer that.", "I'm sorry, but I can't say that the mother was late.")),
+        *(
+            (reply, None)
+            for reply in ("The grandmother", "The mothership", "<think>B", "<think>The mother was", "1", "2")
+        ),
+        *((reply, None) for reply in ("Der Vater", "la madre", "어머니")),  # in another language than asked
+    ],
+)
+def test_letters(reply: str, expected: int | None) -> None:
+    assert place(reply) == expected
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        *((reply, 1) for reply in ("2", "2.", "(2)", "**2**", "Answer: 2", "The answer is 2.", "2. The mother", "2\n")),
+        *((reply, 1) for reply in ("The mother", "Option 2", r"\boxed{2}", "2, not 1", "<think>1? 3?</think>2")),
+        *((reply, None) for reply in ("20", "2.5", "2,000", "2 people were late", "1 or 2", "1, 2", "1/2", "4", "B")),
+        *((reply, None) for reply in ("2nd", "2-3", "two", "1. The father\n2. The mother", "2. The father", "12")),
+    ],
+)
+def test_digits(reply: str, expected: int | None) -> None:
+    assert place(reply, by="digits") == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "reply", "expected"),
+    [
+        *((("he", "she"), reply, 0) for reply in ("he", " He.", "**he**", "Answer: he", "- he", '"He"', "he's late")),
+        *((("he", "she"), reply, 1) for reply in ("she", "She was there.", "not he but she")),
+        *(
+            (("he", "she"), reply, None)
+            for reply in ("the", "there", "they", "he or she", "he/she", "A", "her", "shed")
+        ),
+        *((("Yes", "No"), reply, 0) for reply in ("Yes", "yes!", "Yes, of course")),
+        *((("Yes", "No"), reply, None) for reply in ("yesterday", "Yes and no", "None", "I cannot say yes", "know")),
+        *((("man", "woman", "human"), reply, 1) for reply in ("woman", "a woman", "The answer is woman.")),
+        *((("man", "woman", "human"), reply, None) for reply in ("women", "a man, a woman", "mankind", "Both")),
+        (("The woman", "The woman with the dog"), "the woman with the dog", 1),
+        (("The woman", "The woman with the dog"), "the woman", 0),
+        (("Can't be known", "The woman"), "It can’t be known.", 0),
+        (("Can't answer", "The woman"), "I can't answer that.", 0),
+        (("True", "Neither", "False"), "Neither", 1),
+    ],
+)
+def test_words(options: tuple[str, ...], reply: str, expected: int | None) -> None:
+    assert place(reply, options, "words") == expected
+
+
+@pytest.mark.parametrize("by", ["letters", "digits"])
+@pytest.mark.parametrize("language", ASKED_IN)
+def test_a_label_after_the_word_for_answer_counts_in_any_language(language: str, by: By) -> None:
+    label = {"letters": "B", "digits": "2"}[by]
+    for reply in (f"{ASKED_IN[language]['answer']}: {label}", f"{ASKED_IN[language]['answer']}: **{label}**."):
+        assert place(reply, by=by, language=language) == 1
+        assert place(reply, by=by) == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "options", "reply", "expected"),
+    [
+        *(
+            ("de", GERMAN, reply, 1)
+            for reply in ("Die Antwort ist B.", "B, weil sie zu spät kam", "Es war die Mutter.")
+        ),
+        *(("de", GERMAN, reply, None) for reply in ("A und B", "Es war nicht die Mutter.", "the mother", "Großmutter")),
+        *(("de", GERMAN, reply, None) for reply in ("Tut mir leid, die Mutter kenne ich nicht.", "weder A noch B")),
+        *(("es", ("El padre", "La madre"), reply, 1) for reply in ("La respuesta es B", "Es la madre.", "Opción B")),
+        *(
+            ("es", ("El padre", "La madre"), reply, None)
+            for reply in ("No es la madre", "A y B", "A la madre y al padre")
+        ),
+        *(
+            ("ko", KOREAN, reply, 1)
+            for reply in ("B입니다", "답은 B입니다.", "정답: B", "답은B", "어머니입니다.", "B. 어머니")
+        ),
+        *(
+            ("ko", KOREAN, reply, None)
+            for reply in ("할머니", "시어머니", "아버지와 어머니", "A와 B", "죄송하지만 어머니는")
+        ),
+    ],
+)
+def test_other_languages(language: str, options: tuple[str, ...], reply: str, expected: int | None) -> None:
+    assert place(reply, options, language=language) == expected
+
+
+@pytest.mark.parametrize(
+    "reply", ["{0}", "{0}.", "({0})", "**{0}**", "{0} is right", "{0} man", "so {0}", "{0}, I think"]
+)
+def test_every_letter_is_read_in_the_same_way(reply: str) -> None:
+    options = ("Ann's", "Ben's", "Carl's", "Dora's", "Eve's", "Fred's", "Greg's", "Helen's", "Ida's")
+    found = [place(reply.format(letter), options) for letter in "ABCDEFGHI"]
+    assert found in (list(range(9)), [None] * 9)
+
+
+@pytest.mark.parametrize(
+    ("reply", "place"),
+    [
+        ("I would choose A.", None),
+        ("I'm not sure.", None),
+        ("It is hard to say.", None),
+        ("I think the answer is B.", 1),
+        ("I", 2),
+        ("it.", 1),
+        ("The word is “it”.", 1),
+        ("they", 0),
+    ],
+)
+def test_words_that_begin_any_reply_are_named_only_by_themselves(reply: str, place: int | None) -> None:
+    assert named_option(reply, Choose("Which word?", ("they", "it", "I"), "letters", chat=True)) == place

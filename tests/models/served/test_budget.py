@@ -1,0 +1,188 @@
+"""A budget is kept by every kind of server, and what is asked again for a larger one is only what is new."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evenhand
+from evenhand import Run
+from evenhand.auditing.command import commands
+from evenhand.auditing.estimate import estimate
+from evenhand.auditing.spec import AuditSpec
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
+from evenhand.errors import BadInput, RunError
+from evenhand.models.source import ModelSource
+from helpers import made_bbq
+from helpers.openai_server import FakeServer
+
+from .conftest import Connect
+
+pytestmark = pytest.mark.usefixtures("without_pages", "log_as_before")
+
+TEXT = frozenset({"text", "models"})
+NEXT = TEXT | {"next"}
+WHOLE = NEXT | {"echo"}
+ASKED: dict[str, Any] = {"dataset": ["bbq-ambiguous", "bbq-disambiguated"], "options": {"mass": 0}}
+
+
+@pytest.fixture(autouse=True)
+def bbq(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten templates of 12 questions, half of them about men; six questions of each are ambiguous."""
+    made_bbq.write(tmp_path / "data", made_bbq.rows(10))
+    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path / "data"))
+
+
+def sent(server: FakeServer) -> list[str]:
+    """The requests for questions of BBQ."""
+    return [json.dumps(body, sort_keys=True) for body in server.seen if "On day" in str(body)]
+
+
+@pytest.mark.parametrize(
+    ("gives", "each"), [(WHOLE, 3), (NEXT, 1), (TEXT, 8)], ids=["whole texts", "next tokens", "text"]
+)
+def test_no_more_is_sent_than_the_budget_and_nothing_twice(
+    connect: Connect, tmp_path: Path, gives: frozenset[str], each: int
+) -> None:
+    server, model = connect(gives=gives, samples=8)
+    budget = 61 * each
+    run = evenhand.audit(model, **ASKED, budget=budget, out=tmp_path)
+    first = sent(server)
+    assert len(first) == len(set(first)) == 60 * each
+    evenhand.audit(model, **ASKED, budget=budget, out=tmp_path)
+    assert sent(server) == first
+    for task in run.record.tasks:
+        assert (task.limit, task.partial, task.budget, task.seed) == (30, True, budget, 0)
+    templates = run.scores.drop_duplicates(["dataset", "id"]).groupby(["dataset", "template"]).size()
+    assert templates.tolist() == [6] * 10
+    larger = evenhand.audit(model, **ASKED, budget=budget + 24 * each, out=tmp_path)
+    assert len(sent(server)) == len(set(sent(server))) == 84 * each
+    assert {task.limit for task in larger.record.tasks} == {42}
+    with pytest.raises(RunError, match="of 42 items, which 30 would replace.*`budget` that is not smaller"):
+        evenhand.audit(model, **ASKED, budget=budget, out=tmp_path)
+    whole = evenhand.audit(model, **ASKED, budget=120 * each, out=tmp_path)
+    assert not whole.record.partial
+    assert {(task.limit, task.budget) for task in whole.record.tasks} == {(None, 120 * each)}
+
+
+def test_what_a_server_cannot_be_asked_costs_nothing(connect: Connect, tmp_path: Path) -> None:
+    server, model = connect(gives=NEXT)
+    how = ASKED | {"dataset": [*ASKED["dataset"], "tgb"]}
+    run = evenhand.audit(model, **how, budget=60, out=tmp_path)
+    assert {task.limit for task in run.record.tasks} == {30}
+    assert len(sent(server)) == 60
+    assert "tgb" not in {task.dataset for task in run.record.tasks}
+
+
+def test_a_question_that_one_measure_can_ask_and_another_cannot_is_counted(connect: Connect, tmp_path: Path) -> None:
+    _, model = connect(gives=TEXT, samples=2)
+    how: dict[str, Any] = {"dataset": "choices-decisions", "measure": ["decision-odds", "decision-share"]}
+    how |= {"options": {"chat": False}, "budget": 400}
+    run = evenhand.audit(model, **how, out=tmp_path)
+    assert [task.measure for task in run.record.tasks] == ["decision-share"]
+    *_, cost = estimate(ModelSource.of("openai:tiny"), AuditSpec.of(**how), samples=2)
+    assert (cost.kind, cost.left_out) == ("c", ("choices-decisions by decision-odds",))
+    assert 200 < cost.requests <= 400
+    assert run.record.audits[0].work.questions == cost.requests / 2
+
+
+def test_labels_of_inference_are_counted_as_they_are_asked(connect: Connect, tmp_path: Path) -> None:
+    server, model = connect(gives=NEXT, labels="True,Neither,False")
+    run = evenhand.audit(model, dataset="nli-en", measure="net-neutral", budget=150, out=tmp_path)
+    (task,) = run.record.tasks
+    assert task.limit == 144
+    assert len({str(body) for body in server.seen if "Answer" in str(body)}) == 144
+
+
+def test_a_budget_that_is_too_small_for_this_server_names_the_smallest(connect: Connect, tmp_path: Path) -> None:
+    server, model = connect(gives=TEXT, samples=8)
+    with pytest.raises(BadInput, match="`budget` must be at least 96, for one cluster of each kind of items. Got 95"):
+        evenhand.audit(model, **ASKED, budget=95, out=tmp_path)
+    assert not sent(server)
+    assert not (tmp_path / "tiny").exists()
+
+
+def test_runs_of_two_budgets_are_compared_by_the_items_that_both_have(connect: Connect, tmp_path: Path) -> None:
+    _, model = connect(gives=NEXT)
+    runs = [evenhand.audit(model, **ASKED, budget=n, out=tmp_path / str(n)) for n in (60, 84)]
+    assert set(evenhand.compare(*runs).shared.values()) == {30}
+    other = evenhand.audit(model, **ASKED, budget=24, seed=8, out=tmp_path / "other")
+    with pytest.raises(BadInput, match=r"12 items \(limit 12, budget 24, seed 8\)"):
+        evenhand.compare(other, evenhand.audit(model, **ASKED, budget=24, seed=3, out=tmp_path / "another"))
+
+
+def test_a_run_says_its_budget_and_the_command_repeats_it(connect: Connect, tmp_path: Path) -> None:
+    server, model = connect(gives=NEXT)
+    run = evenhand.audit(model, **ASKED, budget=61, out=tmp_path)
+    assert run.record.sample == "Partial: a sample of what a budget of 61 allows of each dataset."
+    (command,) = commands(run.record)
+    assert "--budget 61" in command
+    assert "--limit" not in command
+    before = run.scores
+    (run.path / "scores.parquet").unlink(missing_ok=True)
+    for file in run.path.glob("scores*"):
+        file.write_bytes(b"damaged")
+    assert evenhand.rescore(run.path).scores.equals(before)
+    assert len(sent(server)) == 60
+
+
+COMMAND = ("audit", "openai:tiny", "--option", "mass=0", "--no-chat", "--dry-run", "--samples", "8")
+DATASETS = [word for name in (*ASKED["dataset"], "tgb") for word in ("--dataset", name)]
+
+
+def test_a_dry_run_has_a_table_by_dataset_for_each_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(app, [*COMMAND, *DATASETS]) == 0
+    shown = capsys.readouterr().out
+    kinds = [shown.partition(f"({kind}) ")[2] for kind in "abc"]
+    rows = [
+        {line.split()[0]: line.split()[-3:] for line in kind.splitlines() if line.rstrip()[-1:].isdigit()}
+        for kind in (kinds[0].partition("(b) ")[0], kinds[1].partition("(c) ")[0], kinds[2])
+    ]
+    assert [list(row) for row in rows] == [["bbq-ambiguous", "bbq-disambiguated", "tgb", "total"]] + [
+        ["bbq-ambiguous", "bbq-disambiguated", "total"]
+    ] * 2
+    for row in rows:
+        requests = [int(cells[0].replace(",", "")) for cells in row.values()]
+        assert sum(requests[:-1]) == requests[-1]
+    assert [row["bbq-ambiguous"][0] for row in rows] == ["180", "60", "480"]
+    assert "tgb by likelihood-lean" in kinds[1]
+    assert kinds[0].index("total") < kinds[0].index("Cannot be asked")
+
+
+def test_its_json_has_the_datasets_and_what_it_had_before(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(app, [*COMMAND, *DATASETS, "--json"]) == 0
+    whole, following, text = json.loads(capsys.readouterr().out)["openai:tiny"]
+    assert set(whole) == {"kind", "requests", "prompt_tokens", "reply_tokens", "left_out", "datasets"}
+    name = "bbq-ambiguous (mass=0.0)"
+    assert [cost["datasets"][name]["requests"] for cost in (whole, following, text)] == [180, 60, 480]
+    for cost in (whole, following, text):
+        for column in ("requests", "prompt_tokens", "reply_tokens"):
+            rows = [amount[column] for amount in cost["datasets"].values()]
+            assert sum(rows) == pytest.approx(cost[column], abs=len(rows))
+
+
+def test_what_two_datasets_share_is_counted_at_the_first() -> None:
+    items = evenhand.datasets.load("tgb").items
+    both = [evenhand.Dataset(name=name, items=items[:n]) for name, n in (("one", 20), ("two", 30))]
+    cost, *_ = estimate(ModelSource.of("openai:tiny"), AuditSpec.of(dataset=both, measure="likelihood-lean"))
+    assert {name: amount.requests for name, amount in cost.datasets.items()} == {"one": 40, "two": 20}
+    assert cost.requests == 60
+
+
+def test_a_dry_run_says_what_a_budget_is_for_each_kind(
+    connect: Connect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server, model = connect(gives=NEXT)
+    monkeypatch.setenv("OPENAI_BASE_URL", model.client.address.base_url)
+    words = [*COMMAND, *DATASETS[:4], "--budget", "70"]
+    assert run_command(app, [*words, "--json"]) == 0
+    whole, following, text = json.loads(capsys.readouterr().out)["openai:tiny"]
+    assert whole["requests"] <= 70
+    assert text["left_out"] == ["`budget` must be at least 96, for one cluster of each kind of items. Got 70."]
+    assert run_command(app, [*words, "--budget", "5"]) == 2
+    told = [word for word in words if word != "--dry-run"]
+    assert run_command(app, [*told, "--out", str(tmp_path), "--quiet"]) == 0
+    assert len(sent(server)) == following["requests"] == 66
+    assert Run.load(tmp_path / "tiny").record.tasks[0].budget == 70
