@@ -181,7 +181,7 @@ def test_bbq_has_its_bias_and_whether_the_model_can_do_the_task(
     assert theirs["bbq-bias"]["disambiguated"] == pytest.approx(disambiguated)
     (found,) = [one for one in run.record.audits[0].doctor if one.check == "task"]
     assert found.verdict == "fine"
-    assert found.says.startswith("Of 48 control questions, 100% are right")
+    assert found.says.startswith("bbq-disambiguated: 100% are right [68%, 100%], guessing gives 50%")
 
 
 def test_inspect_asks_a_question_in_one_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

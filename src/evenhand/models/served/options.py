@@ -16,7 +16,7 @@ UNCLEAR = "fewer than half of the samples name an option"
 THINKING = f"{UNCLEAR}: the model thinks until its limit of tokens. Turn its thinking off in the server"
 REFUSING = f"{UNCLEAR}: the model refuses"
 UNLISTED = -100.0
-"""Stands for the log-probability of an option that a reply in text does not name."""
+"""Stands for the log-probability of an option that a reply in text does not name, or that nothing is left for."""
 FEWEST = 3
 """A list of fewer tokens does not compare options."""
 Z2 = 1.959964**2
@@ -44,8 +44,15 @@ def label_logps(question: Choose, tokens: Sequence[Token]) -> list[float]:
         raise Unanswerable("an option may begin with a listed token, and be longer: ask by letters or digits")
     if not any(found):
         raise Unanswerable("no option is among the likeliest tokens")
-    least = min((logp for _, logp in top if logp != -math.inf), default=-math.inf)  # others are no likelier
+    least = _unlisted([logp for _, logp in top])
     return [float(np.logaddexp.reduce(logps)) if logps else least for logps in found]
+
+
+def _unlisted(listed: Sequence[float]) -> float:
+    """The most that an unlisted token can have: no more than the least likely listed one, nor than all of these leave."""
+    left = 1 - math.fsum(map(math.exp, listed))
+    bounds = [logp for logp in listed if logp != -math.inf]
+    return max(UNLISTED, min([*bounds, math.log(left) if left > 0 else UNLISTED]))
 
 
 def log_shares(question: Choose, found: Sequence[Reply]) -> list[float]:
