@@ -11,7 +11,7 @@ from evenhand.errors import UnfitModel
 from evenhand.models.networks.causal import CausalLM
 from evenhand.models.served import asking
 from evenhand.models.served.asking import Ability
-from evenhand.models.served.options import Z2
+from evenhand.models.served.options import UNLISTED, Z2
 from helpers import tiny
 
 from .conftest import Connect
@@ -99,7 +99,11 @@ def test_letters_are_read_from_the_likeliest_tokens() -> None:
         return {"choices": [{"text": "x", "logprobs": listed}]}
 
     found = asking.answer(CHOICES[0], ability, [reply(**{" A": -1.0, "A": -2.0, "Ġ": -3.0, " B": -1.5, "C": -1.6})])
-    assert found.logps == (-1.0, -1.5, -3.0)  # what follows a plain prompt begins with a space
+    assert found.logps[:2] == (-1.0, -1.5)  # what follows a plain prompt begins with a space
+    left = 1 - sum(map(math.exp, (-1.0, -2.0, -3.0, -1.5, -1.6)))
+    assert found.logps[2] == pytest.approx(math.log(left))  # less than the least likely of the list
+    found = asking.answer(CHOICES[0], ability, [reply(**{" A": math.log(0.75), " B": math.log(0.25)})])
+    assert found.logps[2] == UNLISTED  # nothing is left
     found = asking.answer(CHOICES[0], ability, [reply(**{"A": -1.0, "▁A": -2.0, "ĠB": -1.5})])
     assert found.logps == pytest.approx((math.log(math.exp(-1) + math.exp(-2)), -1.5, -2.0))
     assert asking.answer(CHOICES[0], ability, [reply(the=-0.1)]).note == "no option is among the likeliest tokens"
