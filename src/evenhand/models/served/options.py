@@ -49,7 +49,7 @@ def label_logps(question: Choose, tokens: Sequence[Token]) -> list[float]:
 
 
 def _unlisted(listed: Sequence[float]) -> float:
-    """The most that an unlisted token can have: no more than the least likely listed one, nor than all of these leave."""
+    """The most that an unlisted token can have: what the least likely listed one has, or what all of these leave."""
     left = 1 - math.fsum(map(math.exp, listed))
     bounds = [logp for logp in listed if logp != -math.inf]
     return max(UNLISTED, min([*bounds, math.log(left) if left > 0 else UNLISTED]))
