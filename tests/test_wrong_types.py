@@ -9,7 +9,7 @@ import pytest
 
 import evenhand
 from evenhand import BadInput, Choose, Dataset, Entail, Fill, Follows, Gate, Likelihood, Pair, Run, Span
-from evenhand.core.design import Kinds
+from evenhand.core.dataset import Kinds
 from evenhand.core.typed import fits
 
 HERE, SPAN = Path(), Span(0, 2)

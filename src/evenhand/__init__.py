@@ -9,8 +9,7 @@ from typing import Any
 
 from evenhand._version import __version__ as __version__
 from evenhand.core.lazy import homes
-from evenhand.core.sections import Sections
-from evenhand.core.shown import Shown
+from evenhand.core.shown import Sections, Shown
 
 _HOME = homes(__name__)
 __all__ = sorted(_HOME)

@@ -11,9 +11,8 @@ from evenhand.calls.debias import debias as debias
 from evenhand.checks.doctor import doctor as doctor
 from evenhand.checks.lint import lint as lint
 from evenhand.core.dataset import Dataset as Dataset
-from evenhand.core.design import Kinds as Kinds
-from evenhand.core.design import Partners as Partners
-from evenhand.core.findings import Finding as Finding
+from evenhand.core.dataset import Kinds as Kinds
+from evenhand.core.dataset import Partners as Partners
 from evenhand.core.items import Blank as Blank
 from evenhand.core.items import Choice as Choice
 from evenhand.core.items import NliPair as NliPair
@@ -27,6 +26,7 @@ from evenhand.core.loop import measure as measure
 from evenhand.core.loop import measure_all as measure_all
 from evenhand.core.measure import Measure as Measure
 from evenhand.core.measure import Unscored as Unscored
+from evenhand.core.model import Finding as Finding
 from evenhand.core.model import Model as Model
 from evenhand.core.questions import Answer as Answer
 from evenhand.core.questions import Choose as Choose
@@ -41,8 +41,8 @@ from evenhand.core.questions import Span as Span
 from evenhand.core.questions import Write as Write
 from evenhand.core.scores import Result as Result
 from evenhand.core.scores import Score as Score
-from evenhand.core.sections import Drawing as Drawing
-from evenhand.core.sections import Sections as Sections
+from evenhand.core.shown import Drawing as Drawing
+from evenhand.core.shown import Sections as Sections
 from evenhand.core.summary import OfTotals as OfTotals
 from evenhand.core.summary import Summary as Summary
 from evenhand.core.summary import mean as mean

@@ -10,7 +10,7 @@ from typing import Any
 
 from evenhand import datasets, measures, mitigation
 from evenhand.core.foreign import foreign, load_entry
-from evenhand.core.sections import add_sections
+from evenhand.core.shown import add_sections
 from evenhand.errors import BadInput
 from evenhand.models import engines
 

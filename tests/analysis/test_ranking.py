@@ -11,7 +11,7 @@ import pytest
 
 import evenhand
 from evenhand import Answer, BadInput, Fill, Likelihood, Run, Table
-from evenhand.analysis.ranking import comparable, side_by_side
+from evenhand.analysis.comparison import comparable, side_by_side
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.show.tables import models as table_of_models
@@ -139,7 +139,7 @@ def test_a_model_without_a_value_gets_a_dash() -> None:
 
 def test_chance_is_seldom_marked_where_clusters_cross() -> None:
     """Models that differ by nothing but the profession and the template."""
-    from evenhand.analysis.ranking import _marks
+    from evenhand.analysis.comparison import _marks
 
     asked = task("tbd", "pronoun", cluster="template", crossed="profession")
     marked = 0

@@ -10,7 +10,7 @@ import pytest
 
 from evenhand import Run, Score
 from evenhand.analysis.change import changed
-from evenhand.analysis.ranking import side_by_side
+from evenhand.analysis.comparison import side_by_side
 from evenhand.core.summary import OfTotals
 from evenhand.measures import MEASURES
 from evenhand.measures.pronoun import Pronoun

@@ -12,7 +12,7 @@ from rich.console import Console
 
 import evenhand
 from evenhand import Answer, Entail, Table, datasets, suites
-from evenhand.analysis.ranking import comparable, side_by_side
+from evenhand.analysis.comparison import comparable, side_by_side
 from evenhand.checks.fit import fit
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command

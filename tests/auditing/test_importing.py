@@ -14,7 +14,7 @@ from evenhand import BadInput, Run, RunError, from_scores
 from evenhand.cli.app import app, main
 from evenhand.cli.terminal import run as run_command
 from evenhand.formats import FORMATS
-from evenhand.runs import staging
+from evenhand.runs import files
 from evenhand.runs.record import RunRecord
 from helpers import made_stereoset
 from helpers.audited_runs import audited, leaning, pairs
@@ -430,8 +430,8 @@ def test_a_killed_import_leaves_the_old_run_or_the_new_one(
 
     taken(scores, tmp_path, "likelihood-difference")
     with monkeypatch.context() as patch:
-        patch.setattr("evenhand.runs.staging.shutil.rmtree", lambda *_, **__: None)
-        patch.setattr(*{"write": (RunRecord, "write"), "move": (staging, "_move")}[at], die)
+        patch.setattr("evenhand.runs.files.shutil.rmtree", lambda *_, **__: None)
+        patch.setattr(*{"write": (RunRecord, "write"), "move": (files, "_move")}[at], die)
         with pytest.raises(Killed):
             taken(scores, tmp_path)
     path = tmp_path / "runs" / "mine"

@@ -9,7 +9,7 @@ import pytest
 
 from evenhand import BadInput, Dataset, Pair, datasets, measures, suites
 from evenhand.auditing.sampling import affordable_tasks, sampled
-from evenhand.core.design import Kinds
+from evenhand.core.dataset import Kinds
 from evenhand.core.loop import Task, questions_of
 from evenhand.core.questions import Question
 

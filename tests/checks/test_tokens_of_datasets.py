@@ -9,7 +9,7 @@ from evenhand import Sentence, Triple, datasets
 from evenhand.checks.base import Case
 from evenhand.checks.tokens import length, splitting, vocabulary
 from evenhand.core.dataset import Dataset
-from evenhand.core.findings import Finding
+from evenhand.core.model import Finding
 from evenhand.models.networks.masked import MaskedLM
 from evenhand.models.networks.nli import NliModel
 from helpers import tiny

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from evenhand import BadInput, Partners, Score, Table, measure
-from evenhand.core.design import FEMALE_MALE, Design
+from evenhand.core.dataset import FEMALE_MALE, Design
 from evenhand.core.estimands import estimates
 from evenhand.core.items import Pair
 from evenhand.measures.association import Association

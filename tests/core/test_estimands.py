@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from evenhand import datasets
-from evenhand.core.design import FEMALE_MALE, Design, Kinds, Partners
+from evenhand.core.dataset import FEMALE_MALE, Design, Kinds, Partners
 from evenhand.core.estimands import ItemRow, estimates, rows
 from evenhand.core.scores import Value
 from evenhand.measures import load

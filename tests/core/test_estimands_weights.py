@@ -11,7 +11,7 @@ import pytest
 
 import evenhand
 from evenhand import Answer, datasets
-from evenhand.core.design import Design, Kinds
+from evenhand.core.dataset import Design, Kinds
 from evenhand.core.estimands import ItemRow, estimates, rows
 from evenhand.core.items import Prompt
 from evenhand.core.questions import Write

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from evenhand import BadInput
-from evenhand.core import extras
+from evenhand.core import foreign
 from helpers.packages import without
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
@@ -12,7 +12,7 @@ PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
 def test_the_versions_are_those_of_the_project() -> None:
     stated = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-    for extra, listed in extras.PACKAGES.items():
+    for extra, listed in foreign.PACKAGES.items():
         known = [f"{package}>={oldest}" for package, oldest in zip(listed[::2], listed[1::2], strict=True)]
         assert [line.replace("[data]", "") for line in stated[extra][: len(known)]] == known
 
@@ -26,11 +26,11 @@ def test_a_missing_or_old_package_is_named_with_its_extra(
 ) -> None:
     without(extra, monkeypatch, instead)
     with pytest.raises(BadInput, match=rf"This needs {extra} .* or newer; {got}\. .*pip install 'evenhand\[{extra}\]'"):
-        extras.need(extra, "This")
+        foreign.need(extra, "This")
 
 
 def test_the_oldest_version_suffices(monkeypatch: pytest.MonkeyPatch) -> None:
     without("lm-eval", monkeypatch, "0.4.13.dev1")
-    extras.need("lm-eval", "This")
+    foreign.need("lm-eval", "This")
     without("lm-eval", monkeypatch, "0.10")
-    extras.need("lm-eval", "This")
+    foreign.need("lm-eval", "This")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evenhand import Result, Score
-from evenhand.core.design import Design
+from evenhand.core.dataset import Design
 from evenhand.core.scores import Value
 from evenhand.core.summary import MacroMean, Summarise, group_values, mean, mean_size, share
 from evenhand.stats.intervals import proportion_interval

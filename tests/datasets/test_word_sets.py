@@ -7,7 +7,7 @@ from itertools import groupby, product
 import pytest
 
 from evenhand import datasets
-from evenhand.core.design import Kinds
+from evenhand.core.dataset import Kinds
 from evenhand.core.items import Target, TargetSentence
 from evenhand.datasets.becpro import professions
 from evenhand.datasets.files.bundled import read_toml

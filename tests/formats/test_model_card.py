@@ -11,7 +11,7 @@ import evenhand
 from evenhand import BadInput, Run
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
-from evenhand.core.findings import Finding
+from evenhand.core.model import Finding
 from evenhand.formats.model_card import BEGIN, END, inserted
 from helpers.written_runs import HOSTILE, Made, make
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenhand.runs.files import VOUCHED
 from evenhand.runs.folder import ANSWERS
-from evenhand.runs.staging import VOUCHED
 from helpers.fuzzing import Json, command, contents, fuzzed, places, replaced
 from helpers.served import before_and_after
 

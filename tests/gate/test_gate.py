@@ -19,7 +19,7 @@ from evenhand.cli.app import app
 from evenhand.cli.gate import Outlets
 from evenhand.cli.terminal import as_flags
 from evenhand.cli.terminal import run as run_command
-from evenhand.core.findings import Finding
+from evenhand.core.model import Finding
 from evenhand.gate.policy import Rule
 from evenhand.gate.verdict import CODES, Judged, Verdict, decided
 from evenhand.show.gate import annotations, junit, summary

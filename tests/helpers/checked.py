@@ -6,7 +6,7 @@ from typing import Any
 from evenhand import Answer, Span
 from evenhand.checks.base import Case
 from evenhand.checks.doctor import Check
-from evenhand.core.findings import Finding
+from evenhand.core.model import Finding
 from evenhand.core.questions import Question
 from evenhand.core.words import words
 

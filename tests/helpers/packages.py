@@ -4,7 +4,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import pytest
 
-from evenhand.core import extras
+from evenhand.core import foreign
 
 
 def without(package: str, monkeypatch: pytest.MonkeyPatch, instead: str | None = None) -> None:
@@ -15,4 +15,4 @@ def without(package: str, monkeypatch: pytest.MonkeyPatch, instead: str | None =
             raise PackageNotFoundError(name)
         return instead if name == package and instead else version(name)
 
-    monkeypatch.setattr(extras, "version", found)
+    monkeypatch.setattr(foreign, "version", found)

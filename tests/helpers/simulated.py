@@ -15,8 +15,8 @@ import pytest
 
 from evenhand import Answer, Run, suites
 from evenhand.analysis.change import changed
-from evenhand.analysis.ranking import comparable, side_by_side
-from evenhand.core.design import ESTIMANDS
+from evenhand.analysis.comparison import comparable, side_by_side
+from evenhand.core.dataset import ESTIMANDS
 from evenhand.core.loop import Task, result
 from evenhand.core.model import Work
 from evenhand.core.questions import Question

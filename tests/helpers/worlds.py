@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from evenhand import Run, datasets, measures
-from evenhand.core.design import Design
+from evenhand.core.dataset import Design
 from evenhand.core.estimands import SIGN, ItemRow, estimate, rows
 from evenhand.core.scores import Value
 from evenhand.stats.intervals import Floats, Indices, numbered

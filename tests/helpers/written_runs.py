@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand import Result, Run, Score
-from evenhand.core.design import FEMALE_MALE
+from evenhand.core.dataset import FEMALE_MALE
 from evenhand.core.measure import Traits
 from evenhand.core.model import Work
 from evenhand.core.scores import Value

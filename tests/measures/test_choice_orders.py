@@ -9,8 +9,8 @@ import pytest
 
 import evenhand
 from evenhand import Answer, Choice, Choose, Table, measures
-from evenhand.core.design import FEMALE_MALE, Kinds
-from evenhand.core.findings import Finding
+from evenhand.core.dataset import FEMALE_MALE, Kinds
+from evenhand.core.model import Finding
 from evenhand.core.questions import Question
 
 SHE, HE, THEY = 0, 1, 2

@@ -13,8 +13,7 @@ from evenhand import Answer, BadInput, Likelihood, Pair, Table, measures
 from evenhand.core.measure import Formula
 from evenhand.core.questions import Question
 from evenhand.errors import UnfitModel
-from evenhand.measures.likelihood import CrowsPairs, PreferredShare
-from evenhand.measures.unmasked import AllUnmasked, AllUnmaskedByAttention, StereoSetScore
+from evenhand.measures.likelihood import AllUnmasked, AllUnmaskedByAttention, CrowsPairs, PreferredShare, StereoSetScore
 from evenhand.models.networks.masked import MaskedLM
 from helpers import naive, tiny
 from helpers.typed import only

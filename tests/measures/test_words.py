@@ -6,8 +6,7 @@ import pytest
 
 import evenhand
 from evenhand import BadInput, LikelihoodDifference
-from evenhand.measures import OURS, add, words_of
-from evenhand.measures.words import check_words
+from evenhand.measures import OURS, add, check_words, words_of
 
 
 @pytest.mark.parametrize("name", OURS)

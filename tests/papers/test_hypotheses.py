@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evenhand import BadInput
-from evenhand.core.design import FEMALE_MALE, Design, Kinds
+from evenhand.core.dataset import FEMALE_MALE, Design, Kinds
 from evenhand.core.estimands import estimates
 from evenhand.measures.association import Association
 from evenhand.papers.hypotheses import Claim, evaluate

@@ -12,12 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand import BadInput, Gate, Rule, Run, RunError
-from evenhand.core.findings import Finding
 from evenhand.core.measure import Traits
+from evenhand.core.model import Finding
 from evenhand.errors import NewerRun
 from evenhand.measures import MEASURES
-from evenhand.runs.origin import Deviation, Precision
-from evenhand.runs.record import SCHEMA, RunRecord, as_plain, read_record, valid
+from evenhand.runs.record import SCHEMA, Deviation, Precision, RunRecord, as_plain, read_record, valid
 from evenhand.show.page.runs import page
 from helpers.written_runs import make, record, task
 

@@ -9,7 +9,7 @@ from filelock import FileLock
 
 from evenhand import Run
 from evenhand.errors import RunError
-from evenhand.runs.staging import NEXT
+from evenhand.runs.files import NEXT
 from helpers.written_runs import make
 
 

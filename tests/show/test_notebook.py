@@ -6,7 +6,7 @@ import pytest
 
 import evenhand
 from evenhand import Gate, Rule, Run
-from evenhand.core.findings import Finding, Findings
+from evenhand.core.model import Finding, Findings
 from evenhand.errors import BadInput
 from evenhand.show.notebook import html
 from helpers.audited_runs import audited, pairs

@@ -12,7 +12,7 @@ from rich.console import Console
 
 import evenhand
 from evenhand import Run
-from evenhand.core.findings import Finding
+from evenhand.core.model import Finding
 from evenhand.show.page.changes import Changed
 from evenhand.show.page.section import Measured
 from evenhand.show.scorecard import scorecard

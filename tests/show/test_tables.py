@@ -7,7 +7,7 @@ import pandas as pd
 from rich.console import Console, RenderableType
 
 from evenhand.papers.printing import reproduction
-from evenhand.runs.origin import Deviation, Precision
+from evenhand.runs.record import Deviation, Precision
 from evenhand.show.scorecard import scorecard
 from evenhand.show.tables import RANKS, cell, estimate, table
 from helpers.written_runs import make

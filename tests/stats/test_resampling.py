@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from evenhand.stats.intervals import Floats, clustered_interval
-from evenhand.stats.resampling import Paired, Resampled, by_calls, by_totals
+from evenhand.stats.intervals import Floats, Paired, Resampled, by_calls, by_totals, clustered_interval
 from evenhand.stats.significance import sign_flip_test
 
 

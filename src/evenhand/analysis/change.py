@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from evenhand.analysis.two_runs import Difference, Means, Summaries, Values
-from evenhand.core.design import CALLS_FOR, Design
+from evenhand.core.dataset import CALLS_FOR, Design
 from evenhand.core.estimands import ItemRow, SummaryRow, rows
 from evenhand.core.measure import Traits, summary_of
 from evenhand.core.scores import generator

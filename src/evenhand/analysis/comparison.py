@@ -1,17 +1,24 @@
-"""Compares runs with the first of them, item by item."""
+"""Several runs: each compared with the first, item by item; and side by side, which is nearest to neutral."""
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from evenhand.analysis.change import Change, adjust_families, changes_frame, differences
+from evenhand.analysis.change import Change, TwoValues, adjust_families, changes_frame, differences, two_values
+from evenhand.core.scores import generator
 from evenhand.core.shown import Shown
-from evenhand.runs.comparable import distinct_names, in_common, measured, of_two_kinds, shared_ids
+from evenhand.measures import MEASURES
+from evenhand.runs.comparable import distinct_names, in_common, measured, of_two_kinds, same_task, shared_ids
 from evenhand.runs.folder import StoredRun
+from evenhand.runs.record import TaskRecord
+from evenhand.runs.rows import row_label
+from evenhand.runs.values import rows_from, values_from
+from evenhand.stats.verdict import FEWEST_CROSSED, enough, moved
 
 
 @dataclass(frozen=True)
@@ -90,3 +97,74 @@ def compare(runs: Sequence[StoredRun], *, judged: bool = False) -> Comparison:
         for row in differences(baseline, run, *task, judged=judged)
     ]
     return Comparison(tuple(runs), tuple(adjust_families(found)))
+
+
+def comparable(run: StoredRun) -> list[tuple[str, str]]:
+    """Each dataset of a run with its headline measure, by which models are compared."""
+    return [task.name for dataset in run.datasets if (task := run.headline_task(dataset)).measure in MEASURES]
+
+
+def side_by_side(runs: Sequence[StoredRun], dataset: str, measure: str) -> pd.DataFrame:
+    """A row for each group and model: labels, `model`, `value`, `low`, `high`, `n`, `mark`; `total` in rows of all.
+
+    Where stereotype and default can be told apart, the group `row` says which it is of; women minus men by group
+    follow, where they are partners. `mark` is "best" where the model is nearer to the neutral value than every other
+    (for words that call for one gender: farther, on the right side), "worst" where it is farther, and empty where that
+    could be chance: each comparison must pass the rule of stats.verdict, with p adjusted over all comparisons of the
+    table (Bonferroni). Items that one of the models could not score are left out for all. With a model that is unfit,
+    which is marked so, nothing is ranked. Causal models are not ranked among others: the same measure is another
+    quantity for them.
+    """
+    task = same_task(runs, dataset, measure)
+    frames = [run.scores_of(dataset, measure) for run in runs]
+    ids = set.intersection(*(set(frame.dropna(subset="score")["id"]) for frame in frames))
+    frames = [frame[frame["id"].isin(ids)] for frame in frames]
+    values = [rows_from(frame, task) or values_from(frame, task) for frame in frames]
+    both = any(value.estimand for value in values[0])
+    unfit = ["unfit" if run.record.unfit(run.task(dataset, measure)) else "" for run in runs]
+    ranked = not of_two_kinds(runs) and not any(unfit)
+    marks = _marks(frames, task, len(values[0])) if ranked else {}
+    rows: list[dict[str, object]] = []
+    for number, value in enumerate(values[0]):
+        label = row_label(value.groups, value.estimand)
+        by = value.groups if value.contrast else task.by
+        shown = {"row": label} if both else {group: value.groups.get(group, "all") for group in by}
+        mine = marks.get(label, unfit)
+        for name, found, mark in zip(distinct_names(runs), values, mine, strict=True):
+            numbers = {key: getattr(found[number], key) for key in ("value", "low", "high", "n")}
+            total = not value.groups and not value.contrast
+            rows.append({**(shown or {"items": "all"}), "model": name, **numbers, "mark": mark, "total": total})
+    return pd.DataFrame(rows)
+
+
+def _marks(frames: list[pd.DataFrame], task: TaskRecord, rows: int) -> dict[str, list[str]]:
+    """Best and worst by label, where each comparison with the others passes the test for the whole table."""
+    if frames[0].empty:
+        return {}
+
+    @cache
+    def both(one: int, other: int) -> dict[str, TwoValues]:
+        return {found.group: found for found in two_values(frames[one], frames[other], task) if found.family}
+
+    comparisons = rows * (len(frames) - 1)
+
+    def farther(label: str, one: int, other: int) -> bool:
+        """Whether the second model is shown to be farther from where it should be than the first."""
+        two = both(one, other)[label]
+        found = two.values.difference(generator(task.seed, {"models": "side by side"}), same=False)
+        p = found.worse_p * comparisons
+        needed = FEWEST_CROSSED if two.crossed else enough(comparisons)
+        return moved(found.worse_low, found.worse_high, p, found.clusters, needed) > 0
+
+    marks = {}
+    for label in both(0, 0):
+        distances = [both(number, number)[label].values.distance for number in range(len(frames))]
+        marks[label] = mine = [""] * len(frames)
+        if np.isnan(distances).any():
+            continue
+        best, worst = int(np.argmin(distances)), int(np.argmax(distances))
+        others = [number for number in range(len(frames)) if number not in (best, worst)]
+        if best != worst and farther(label, best, worst):
+            mine[best] = "best" if all(farther(label, best, other) for other in others) else ""
+            mine[worst] = "worst" if all(farther(label, other, worst) for other in others) else ""
+    return marks

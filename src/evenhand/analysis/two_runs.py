@@ -11,9 +11,8 @@ import numpy as np
 
 from evenhand.core.scores import Score
 from evenhand.core.summary import Summary
-from evenhand.stats.intervals import Floats, agreed_interval, numbered
+from evenhand.stats.intervals import Floats, Paired, agreed_interval, numbered
 from evenhand.stats.mean_intervals import IntervalAndTest, fewest, mean_test
-from evenhand.stats.resampling import Paired
 from evenhand.stats.significance import interval_test, sign_flip_test
 from evenhand.stats.verdict import ALPHA
 

@@ -27,8 +27,7 @@ from evenhand.models.engines import OPENAI
 from evenhand.models.source import ModelSource
 from evenhand.runs import folder
 from evenhand.runs.folder import StoredRun
-from evenhand.runs.origin import Precision
-from evenhand.runs.record import AuditRecord, RunRecord, read_record
+from evenhand.runs.record import AuditRecord, Precision, RunRecord, read_record
 
 log = logging.getLogger(__name__)
 

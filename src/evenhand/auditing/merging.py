@@ -20,7 +20,8 @@ from evenhand.core.scores import Result
 from evenhand.errors import OtherModel, RunError
 from evenhand.models.cache import Kept, fingerprints
 from evenhand.models.engines import OPENAI
-from evenhand.runs import folder, json_files
+from evenhand.runs import folder
+from evenhand.runs.files import rescore_advice
 from evenhand.runs.folder import ANSWERS, StoredRun
 from evenhand.runs.record import SAMPLE, AuditRecord, RunRecord, TaskRecord, read_record
 
@@ -54,7 +55,7 @@ def check_overwrite(path: Path, record: RunRecord | None, tasks: Sequence[TaskRe
         if _options(before) != _options(task):
             raise RunError(
                 f"'{path}' has {what} with other options, from a version that did not tell them apart. "
-                f"{json_files.rescore(path)}"
+                f"{rescore_advice(path)}"
             )
 
 

@@ -18,10 +18,9 @@ from evenhand.core.questions import Question
 from evenhand.core.scores import Result, Score, generator
 from evenhand.core.summary import OfMeans
 from evenhand.errors import BadInput
-from evenhand.runs.origin import Deviation
+from evenhand.runs.record import Deviation
 from evenhand.stats.estimate import side
-from evenhand.stats.intervals import clustered_interval
-from evenhand.stats.resampling import Paired
+from evenhand.stats.intervals import Paired, clustered_interval
 
 SAMPLE = 100
 """Number of items of each dataset that are scored in both precisions."""

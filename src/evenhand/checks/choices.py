@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from evenhand.core.dataset import base_name
-from evenhand.core.findings import CAREFUL, FINE, UNCHECKED, UNFIT, Finding
 from evenhand.core.items import Choice
 from evenhand.core.loop import Task
+from evenhand.core.model import CAREFUL, FINE, UNCHECKED, UNFIT, Finding
 from evenhand.core.questions import LISTED
 from evenhand.core.scores import Result
 from evenhand.measures.choices import CONDITION, DISAMBIGUATED, BbqBias, ChoiceAccuracy, ChoiceMeasure

@@ -13,10 +13,9 @@ from evenhand.checks.stability import batching, half_precision, numbers
 from evenhand.checks.tokens import casing, length, mask_token, splitting, vocabulary, word_beginnings
 from evenhand.core.dataset import Dataset
 from evenhand.core.described import describe
-from evenhand.core.findings import CAREFUL, FINE, UNCHECKED, UNFIT, Finding, Findings
 from evenhand.core.foreign import foreign
 from evenhand.core.items import NliPair
-from evenhand.core.model import Model, kind_of
+from evenhand.core.model import CAREFUL, FINE, UNCHECKED, UNFIT, Finding, Findings, Model, kind_of
 from evenhand.core.parameters import ONE_MODEL, Doctor, Loaded
 from evenhand.core.progress import one_bar
 from evenhand.errors import BadInput, UnfitModel, UnknownName

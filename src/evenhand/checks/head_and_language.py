@@ -10,8 +10,8 @@ from statistics import fmean
 from evenhand.checks import plain_texts
 from evenhand.checks.base import Case, LeftOut, is_number
 from evenhand.checks.stability import ROUNDING
-from evenhand.core.findings import CAREFUL, FINE, UNFIT, Finding, Verdict
 from evenhand.core.items import Pair, Sentence, texts
+from evenhand.core.model import CAREFUL, FINE, UNFIT, Finding, Verdict
 from evenhand.core.questions import Answer, Entail, Fill, Likelihood, Span
 from evenhand.core.words import words
 from evenhand.datasets.corpora.nli_examples import Example

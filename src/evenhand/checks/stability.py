@@ -5,8 +5,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 
 from evenhand.checks.base import Case, LeftOut, is_number
-from evenhand.core.findings import CAREFUL, FINE, UNFIT, Finding, Verdict
-from evenhand.core.model import ask
+from evenhand.core.model import CAREFUL, FINE, UNFIT, Finding, Verdict, ask
 from evenhand.core.questions import Answer, Question
 from evenhand.errors import ModelError
 from evenhand.models.base import Examined, apart, overflowed

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Sequence
 from evenhand.checks import plain_texts
 from evenhand.checks.base import Case, LeftOut
 from evenhand.checks.fit import cuts, fit
-from evenhand.core.findings import CAREFUL, FINE, UNFIT, Finding
 from evenhand.core.items import Blank, Item, NliPair, Place, Triple, texts, words_asked
-from evenhand.core.model import TokenCounter
+from evenhand.core.model import CAREFUL, FINE, UNFIT, Finding, TokenCounter
 from evenhand.core.questions import Entail, Fill, Likelihood, Question, Span
 from evenhand.core.words import words
 from evenhand.models.base import Examined, Planned

@@ -157,7 +157,7 @@ def _verdicts(runs: Sequence[Any]) -> list[Any]:
 
 
 def _print_side_by_side(runs: Sequence[Any], out: Path) -> None:
-    from evenhand.analysis.ranking import comparable, side_by_side
+    from evenhand.analysis.comparison import comparable, side_by_side
     from evenhand.runs.comparable import of_two_kinds
     from evenhand.show.figures import draw_models
     from evenhand.show.tables import models

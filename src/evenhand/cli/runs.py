@@ -109,7 +109,7 @@ def serve(
 
     List runs, compare two, probe a sentence, swap a text. Stop it with Ctrl-C.
     """
-    from evenhand.core.extras import need
+    from evenhand.core.foreign import need
 
     need("server", "The server")
     from evenhand.web.serving import listen

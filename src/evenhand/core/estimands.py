@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenhand.core.design import Design, Estimand, Kinds
+from evenhand.core.dataset import Design, Estimand, Kinds
 from evenhand.core.foreign import foreign
 from evenhand.core.items import Groups
 from evenhand.core.measure import Traits, summary_of

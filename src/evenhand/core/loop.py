@@ -8,8 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.core.dataset import Dataset
-from evenhand.core.design import Design, Kinds, Partners, without_direction
+from evenhand.core.dataset import Dataset, Design, Kinds, Partners, without_direction
 from evenhand.core.estimands import estimates, judged_values
 from evenhand.core.foreign import foreign, number
 from evenhand.core.items import Item

@@ -1,12 +1,13 @@
-"""The interface of models: one method, and optional abilities that are found by isinstance."""
+"""The interface of models: one method, and optional abilities that are found by isinstance. Findings of its checks."""
 
 import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from evenhand.core.foreign import foreign
 from evenhand.core.questions import Answer, Question, Span
+from evenhand.core.shown import Shown
 from evenhand.core.typed import fits
 from evenhand.errors import BadInput, EvenhandError, ModelError
 
@@ -113,3 +114,30 @@ class Work:
 
     def __add__(self, other: "Work") -> "Work":
         return Work(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+
+Verdict = Literal["fine", "careful", "unfit"]
+FINE: Verdict = "fine"
+CAREFUL: Verdict = "careful"
+UNFIT: Verdict = "unfit"
+UNCHECKED = "not checked"
+"""The name of the finding that says what could not be checked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The result of a check, and what to do if it is not fine; about some `datasets`, or all."""
+
+    check: str
+    verdict: Verdict
+    says: str
+    do: str = ""
+    datasets: tuple[str, ...] = ()
+
+    def about(self, dataset: str) -> bool:
+        """Whether it applies to the dataset."""
+        return not self.datasets or dataset in self.datasets
+
+
+class Findings(Shown, list[Finding]):
+    """What the doctor found, a list that shows itself as a table in a notebook."""

@@ -10,7 +10,7 @@ import pandas as pd
 
 from evenhand.core.items import Groups
 from evenhand.stats.estimate import Estimate
-from evenhand.stats.resampling import generator as generator
+from evenhand.stats.intervals import generator as generator
 
 
 @dataclass(frozen=True, slots=True)

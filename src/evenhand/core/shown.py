@@ -1,7 +1,11 @@
-"""Objects that show themselves, in a notebook and by `print`."""
+"""Objects that show themselves, in a notebook and by `print`, and what a dataset adds to reports of its runs."""
 
 import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
+
+from evenhand.errors import BadInput
 
 UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Control characters, which could change what a terminal shows, other than line ends and tabs."""
@@ -24,3 +28,57 @@ class Shown:
 def harmless(text: str) -> str:
     """Replace control characters, which a text from an untrusted file may have."""
     return UNSEEN.sub("\ufffd", text.replace("\r\n", "\n"))
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A chart of Altair's, with what it shows in words."""
+
+    chart: Any
+    caption: str
+
+
+class Sections:
+    """Extra charts, tables and text in reports of a dataset's runs; each method is optional.
+
+    Give an instance to `Dataset(sections=...)`, or by the name of a dataset in `SECTIONS` of a plugin.
+    """
+
+    shown_here: Collection[str] = ()
+    """Measures that `terminal` shows, so that the table of values need not."""
+    ours: ClassVar[Callable[[], Iterable["Sections"]]] = tuple
+    """The sections of `evenhand.papers`, set by the package itself: core cannot import them."""
+
+    def page(self, measured: Any) -> Iterable[Drawing]:
+        """Charts of one measure: `measured` has its `task`, the `runs`, their `names`, and a frame of `scores` each."""
+        return ()
+
+    def terminal(self, run: Any, dataset: str, *, frequency: Mapping[str, float] | None = None) -> Iterable[Any]:
+        """Lines and tables of rich's, or text, for `evenhand show --full`.
+
+        `frequency` has numbers for words, if the user gives them.
+        """
+        return ()
+
+    def figures(self, runs: Mapping[str, Any], *, marked: Collection[str] | None = None) -> Mapping[str, Any] | None:
+        """Altair charts by name, for files and notebooks; None for those of `page`. `marked` are words to mark."""
+        return None
+
+
+_BY_DATASET: dict[str, Sections] = {}
+
+
+def add_sections(dataset: str, sections: Sections) -> None:
+    """Register a user's sections under the name of their dataset."""
+    if not isinstance(sections, Sections):
+        raise BadInput(
+            f"Sections of '{dataset}' must be an instance of a class that extends evenhand.Sections. Got {sections!r}: "
+            "see docs/extend.md."
+        )
+    _BY_DATASET[dataset] = sections
+
+
+def sections_of(datasets: Iterable[str]) -> list[Sections]:
+    """The sections of the papers, which check themselves whether they apply, and those of these datasets."""
+    own = [_BY_DATASET.get(name) or _BY_DATASET.get(name.partition(" (")[0]) for name in dict.fromkeys(datasets)]
+    return [*Sections.ours(), *dict.fromkeys(filter(None, own))]

@@ -8,13 +8,12 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from evenhand.core.design import Design, Estimand, Kinds
+from evenhand.core.dataset import Design, Estimand, Kinds
 from evenhand.core.items import Groups
 from evenhand.core.scores import Score, Value, generator
 from evenhand.errors import BadInput
-from evenhand.stats.intervals import Floats, constant, proportion_interval
+from evenhand.stats.intervals import Floats, Resampled, by_calls, by_totals, constant, proportion_interval
 from evenhand.stats.mean_intervals import IntervalAndTest, fewest, mean_test
-from evenhand.stats.resampling import Resampled, by_calls, by_totals
 from evenhand.stats.significance import interval_test, sign_flip_test
 from evenhand.stats.verdict import adjust
 

@@ -12,8 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
-from evenhand.core.dataset import Dataset
-from evenhand.core.design import FEMALE_MALE, Partners
+from evenhand.core.dataset import FEMALE_MALE, Dataset, Partners
 from evenhand.core.items import Sentence
 from evenhand.core.questions import Span
 from evenhand.datasets.files.bundled import read_toml, read_tsv

@@ -11,8 +11,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from evenhand.core.dataset import Dataset
-from evenhand.core.design import Kinds
+from evenhand.core.dataset import Dataset, Kinds
 from evenhand.core.items import Blank
 from evenhand.core.questions import Span
 from evenhand.core.words import capitalised

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import permutations, product
 from typing import Any
 
-from evenhand.core.dataset import Dataset
-from evenhand.core.design import Partners
+from evenhand.core.dataset import Dataset, Partners
 from evenhand.core.items import Choice, Groups
 from evenhand.core.words import capitalised
 from evenhand.datasets.blanks import tbd

@@ -1,10 +1,10 @@
-"""Which gender a stereotype gives to the items of each dataset: core.design.Kinds."""
+"""Which gender a stereotype gives to the items of each dataset: core.dataset.Kinds."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from evenhand.core.design import SAMPLES, Kinds
+from evenhand.core.dataset import SAMPLES, Kinds
 from evenhand.datasets.checking import check_keys
 from evenhand.datasets.files.bundled import read_toml, read_tsv
 from evenhand.errors import BadInput, UnknownName

@@ -14,9 +14,8 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from evenhand.core.dataset import Dataset
-from evenhand.core.design import Partners
-from evenhand.core.extras import need
+from evenhand.core.dataset import Dataset, Partners
+from evenhand.core.foreign import need
 from evenhand.core.items import NliPair
 from evenhand.datasets.checking import TEXTS, check_keys, check_required, check_words, texts_of
 from evenhand.datasets.faults import clean

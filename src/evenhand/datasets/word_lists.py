@@ -10,8 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.core.dataset import Dataset
-from evenhand.core.design import FEMALE_MALE, SAMPLES
+from evenhand.core.dataset import FEMALE_MALE, SAMPLES, Dataset
 from evenhand.core.files import parsed, read_given
 from evenhand.core.items import Sentence
 from evenhand.datasets import blanks, nli

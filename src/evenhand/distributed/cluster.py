@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from evenhand.core.extras import need
+from evenhand.core.foreign import need
 from evenhand.errors import BadInput, ClusterError, check_known
 
 log = logging.getLogger(__name__)

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from evenhand.errors import RunError, check_known
 from evenhand.formats.facts import facts, short
+from evenhand.runs.files import rescore_advice
 from evenhand.runs.folder import StoredRun
-from evenhand.runs.json_files import rescore
 from evenhand.runs.record import TaskRecord
 from evenhand.runs.rows import Row
 
@@ -67,7 +67,9 @@ def _timestamp(run: StoredRun) -> str:
     try:
         return str(datetime.fromisoformat(text).timestamp()) if text else "unknown"
     except (TypeError, ValueError) as error:
-        raise RunError(f"'{run.path}' has the time '{text}', which is not a date. {rescore(run.path)}") from error
+        raise RunError(
+            f"'{run.path}' has the time '{text}', which is not a date. {rescore_advice(run.path)}"
+        ) from error
 
 
 def _model(run: StoredRun) -> dict[str, object]:

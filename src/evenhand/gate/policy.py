@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from evenhand.core.design import ESTIMANDS
+from evenhand.core.dataset import ESTIMANDS
 from evenhand.core.files import read_given
 from evenhand.core.measure import Traits
 from evenhand.errors import BadInput, UnknownName, check_known

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evenhand.errors import BadInput
-from evenhand.gate import evidence
+from evenhand.gate.gate import ALL, NONE, undecidable, values
 from evenhand.gate.policy import MAX_UNSCORED
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
@@ -115,10 +115,10 @@ def _rule(runs: Sequence[StoredRun], task: TaskRecord, row: Row) -> tuple[str, l
 
 def _decidable_values(run: StoredRun, task: TaskRecord, named: Sequence[str], row: Row) -> dict[str, Estimate]:
     """The values that a rule on this row is about, by group; an error if one of them could not be decided."""
-    values = evidence.values(run, task.dataset, *named)
-    groups = values if row.contrast else {evidence.ALL: values.get(evidence.ALL, evidence.NONE)}
+    known = values(run, task.dataset, *named)
+    groups = known if row.contrast else {ALL: known.get(ALL, NONE)}
     for label, found in groups.items():
-        if why := evidence.undecidable(found, MAX_UNSCORED):
+        if why := undecidable(found, MAX_UNSCORED):
             raise _NoRule(f"{', '.join(named)}, {label}: {why}")
     return groups
 

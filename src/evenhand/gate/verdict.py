@@ -10,8 +10,7 @@ from pydantic import Field, TypeAdapter
 
 from evenhand.core.files import write_whole
 from evenhand.core.shown import Shown
-from evenhand.runs.json_files import checked, plain_json, read_json
-from evenhand.runs.staging import GATE
+from evenhand.runs.files import GATE, plain_json, read_json, validate
 
 CODES = {"fail": 1, "undecided": 3, "pass": 0}
 """Exit codes, the worst verdict first."""
@@ -78,7 +77,7 @@ class Verdict(Shown):
     @classmethod
     def load(cls, run: str | Path) -> "Verdict":
         path, advice = Path(run) / GATE, f"Judge the run again: evenhand gate {run}"
-        return checked(VERDICT, read_json(path, advice), path, advice)
+        return validate(VERDICT, read_json(path, advice), path, advice)
 
 
 VERDICT = TypeAdapter(Verdict)

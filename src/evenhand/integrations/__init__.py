@@ -1,4 +1,4 @@
-"""evenhand inside other tools. Each file imports its host when it is used; `core/extras` names the extra to install."""
+"""evenhand inside other tools. Each file imports its host when it is used; `core/foreign` names its extra."""
 
 from evenhand.core.lazy import loader
 

@@ -17,7 +17,7 @@ from rich.markup import escape
 from evenhand import datasets, measures
 from evenhand.auditing.sampling import placed
 from evenhand.core.dataset import Dataset
-from evenhand.core.extras import need
+from evenhand.core.foreign import need
 from evenhand.core.items import Choice, NliPair
 from evenhand.core.loop import score as scored
 from evenhand.core.naming import named_option

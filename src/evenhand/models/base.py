@@ -5,9 +5,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from evenhand.core.findings import Finding
 from evenhand.core.foreign import foreign
-from evenhand.core.model import Described, Model, TokenCounter
+from evenhand.core.model import Described, Finding, Model, TokenCounter
 from evenhand.core.questions import Answer, Question, Unplanned
 from evenhand.errors import ModelError
 from evenhand.models.planning.plan import Batch, Plan, Values

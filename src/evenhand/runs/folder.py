@@ -23,18 +23,27 @@ from warnings import warn
 
 import pandas as pd
 
-from evenhand.core.dataset import base_name
-from evenhand.core.design import without_direction
+from evenhand.core.dataset import base_name, without_direction
 from evenhand.core.files import write_whole
 from evenhand.core.items import Item, texts
 from evenhand.core.measure import LAST
 from evenhand.core.scores import Result
 from evenhand.core.shown import Shown
 from evenhand.errors import BadInput, RunError
-from evenhand.runs.json_files import RESTORE, checked, plain_json, read_json, rescore
+from evenhand.runs.files import (
+    GATE,
+    NEXT,
+    PAGE,
+    RESTORE,
+    VOUCHED,
+    plain_json,
+    read_json,
+    replaced,
+    rescore_advice,
+    validate,
+)
 from evenhand.runs.record import SCHEMA, RunRecord, TaskRecord, as_plain, read_record
 from evenhand.runs.rows import Row, headline, make_rows
-from evenhand.runs.staging import GATE, NEXT, PAGE, VOUCHED, replaced
 from evenhand.runs.values import VALUES, ValueRecord, complete_values, recorded, with_families
 
 ANSWERS = "answers.sqlite"
@@ -69,7 +78,7 @@ class StoredRun(Shown):
         if checked and record.sha256 != _hashes(path, record.sha256):
             raise RunError(
                 f"The results in '{path}' are not those of its run.json: writing was interrupted, or they changed. "
-                + rescore(path)
+                + rescore_advice(path)
             )
         return cls(path, record)
 
@@ -141,7 +150,7 @@ class StoredRun(Shown):
             rows = [row for row in self.rows if row.headline and row.dataset == dataset]
             if not rows:
                 measure = self.headline_task(dataset).measure
-                raise RunError(f"'{self.path}' has no value of {measure} on {dataset}. {rescore(self.path)}")
+                raise RunError(f"'{self.path}' has no value of {measure} on {dataset}. {rescore_advice(self.path)}")
             found.append(headline(rows))
         return found
 
@@ -189,8 +198,8 @@ class StoredRun(Shown):
     @cached_property
     def _values(self) -> list[ValueRecord]:
         self._check("results.json")
-        file, advice = self.path / "results.json", rescore(self.path)
-        found = checked(VALUES, read_json(file, advice), file, advice)
+        file, advice = self.path / "results.json", rescore_advice(self.path)
+        found = validate(VALUES, read_json(file, advice), file, advice)
         by_task: dict[tuple[str, str], list[ValueRecord]] = {task.name: [] for task in self.record.tasks}
         for value in found:
             if value.task not in by_task:
@@ -226,7 +235,7 @@ class StoredRun(Shown):
             table.validate(full=True)  # a text that is not UTF-8
             return pd.DataFrame(table.to_pandas())
         except (OSError, ValueError) as error:
-            raise RunError(f"'{self.path / name}' cannot be read: {error}. {rescore(self.path)}") from error
+            raise RunError(f"'{self.path / name}' cannot be read: {error}. {rescore_advice(self.path)}") from error
 
     def _check(self, name: str) -> None:
         """Raise an error if another audit has written this file since the run was loaded."""

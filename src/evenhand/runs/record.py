@@ -1,4 +1,4 @@
-"""The contents of run.json and results.json: typed, frozen, and checked when they are read."""
+"""The contents of run.json: typed, frozen, and checked when it is read."""
 
 import json
 from collections.abc import Mapping
@@ -8,17 +8,67 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
-from evenhand.core.design import Kinds, Partners
+from evenhand.core.dataset import Kinds, Partners
 from evenhand.core.files import write_whole
-from evenhand.core.findings import UNCHECKED, Finding
 from evenhand.core.measure import LAST, Better, Favours
-from evenhand.core.model import Work
+from evenhand.core.model import UNCHECKED, Finding, Work
 from evenhand.errors import BadInput, NewerRun, RunError
-from evenhand.runs.json_files import RESTORE, checked, plain_json, read_json, told
+from evenhand.runs.files import RESTORE, describe_error, plain_json, read_json, recover, validate
 from evenhand.runs.migration import SAMPLE as SAMPLE
 from evenhand.runs.migration import migrated
-from evenhand.runs.origin import Finite, Imported, Precision
-from evenhand.runs.staging import recover
+
+Finite = Annotated[float, Field(allow_inf_nan=False, ge=-1e100, le=1e100)]
+"""A finite number whose sums and products are finite, too: answers end at 1e60."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """How scores in half precision differ from those in float32.
+
+    `shift` is the mean of half - float32 with its 95 % interval, `largest` the largest difference of one item, in the
+    measure's unit. `doubtful` are the groups whose interval could lie on another side of the neutral value, or include
+    it, if the value moved by as much as the interval of `shift` allows.
+    """
+
+    dataset: str
+    measure: str
+    items: int
+    shift: Finite
+    low: Finite | None
+    high: Finite | None
+    largest: Finite
+    doubtful: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """How a run in half precision compares with float32, or `why` it was not compared."""
+
+    asked: str | None = None
+    overflowed: int | None = None
+    deviations: tuple[Deviation, ...] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """The file that scores were imported from, and how many of its `rows` `matched` an item of the dataset.
+
+    `numbers` names what each row has: the `score` of its item, or the answers that the measure makes a score of.
+    """
+
+    file: str
+    sha256: str
+    format: str
+    numbers: tuple[str, ...]
+    rows: int
+    matched: int
+
+    @property
+    def told(self) -> str:
+        whose = f"{self.format}, {' and '.join(self.numbers)}, SHA-256 {self.sha256[:12]}"
+        return f"imported from {self.file} ({whose}), {self.matched:,} of its {self.rows:,} rows"
+
 
 Kind = TypeVar("Kind")
 
@@ -254,7 +304,7 @@ def valid(task: TaskRecord) -> TaskRecord:
     try:
         return TASK.validate_json(TASK.dump_json(task, warnings=False), strict=True)
     except ValidationError as error:
-        where, says = told(error)
+        where, says = describe_error(error)
         raise BadInput(
             f"{task.measure} on {task.dataset} cannot be recorded: its {where} {says}. Change the class."
         ) from error
@@ -283,7 +333,7 @@ def read_record(path: Path) -> RunRecord | None:
             f"The run in '{path}' has schema {schema}, this evenhand reads up to {SCHEMA}: "
             "a newer one wrote it. Upgrade evenhand."
         )
-    record = checked(RUN, migrated(data, schema), file)
+    record = validate(RUN, migrated(data, schema), file)
     for task in record.tasks:
         if task.partial and task.limit is None:
             raise RunError(f"'{file}' is damaged: limit should be the size of the samples, got null. {RESTORE}")

@@ -8,14 +8,13 @@ from typing import Any, Literal
 import pandas as pd
 from pydantic import TypeAdapter
 
-from evenhand.core.design import Design, without_direction
+from evenhand.core.dataset import Design, without_direction
 from evenhand.core.estimands import estimates, judged_values, scores_in
 from evenhand.core.measure import Traits, summary_of
 from evenhand.core.scores import Value
 from evenhand.core.summary import Judged, group_values
 from evenhand.measures import MEASURES, load
-from evenhand.runs.origin import Finite
-from evenhand.runs.record import TaskRecord
+from evenhand.runs.record import Finite, TaskRecord
 from evenhand.stats.estimate import Estimate
 from evenhand.stats.verdict import TESTS, adjust
 

@@ -8,11 +8,10 @@ from typing import Any
 import altair as alt
 
 from evenhand.analysis.change import changes_frame
-from evenhand.analysis.comparison import Comparison
-from evenhand.analysis.ranking import side_by_side
+from evenhand.analysis.comparison import Comparison, side_by_side
 from evenhand.core.files import check_new, prepare
 from evenhand.core.foreign import foreign
-from evenhand.core.sections import Drawing, Sections, sections_of
+from evenhand.core.shown import Drawing, Sections, sections_of
 from evenhand.errors import BadInput
 from evenhand.runs.comparable import measured, same_task
 from evenhand.runs.folder import StoredRun

@@ -8,9 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from evenhand.analysis.reference import by_source, followed
-from evenhand.core.design import ESTIMANDS
+from evenhand.core.dataset import ESTIMANDS
 from evenhand.core.foreign import foreign
-from evenhand.core.sections import sections_of
+from evenhand.core.shown import sections_of
 from evenhand.errors import BadInput
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import AuditRecord, TaskRecord

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from evenhand.analysis.change import ONE_TRAINING
-from evenhand.core.findings import Finding
+from evenhand.core.model import Finding
 from evenhand.formats.escaping import markdown
 from evenhand.show.corpus import around, cautions, lean, number_tested, percent, shares, size
 from evenhand.show.page import readings

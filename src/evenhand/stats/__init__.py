@@ -6,9 +6,8 @@ from typing import Any
 _NAMES = {
     "correlation": ("Line", "correlate", "fit_line", "ratio_of_spreads"),
     "estimate": ("Estimate",),
-    "intervals": ("clustered_interval",),
+    "intervals": ("Paired", "clustered_interval", "generator"),
     "mean_intervals": ("FEWEST_SAMPLED", "mean_estimate", "mean_interval"),
-    "resampling": ("Paired", "generator"),
     "significance": ("holm", "signed_rank"),
     "verdict": ("ALPHA", "adjust", "decide"),
 }

@@ -3,12 +3,12 @@ from evenhand.stats.correlation import correlate as correlate
 from evenhand.stats.correlation import fit_line as fit_line
 from evenhand.stats.correlation import ratio_of_spreads as ratio_of_spreads
 from evenhand.stats.estimate import Estimate as Estimate
+from evenhand.stats.intervals import Paired as Paired
 from evenhand.stats.intervals import clustered_interval as clustered_interval
+from evenhand.stats.intervals import generator as generator
 from evenhand.stats.mean_intervals import FEWEST_SAMPLED as FEWEST_SAMPLED
 from evenhand.stats.mean_intervals import mean_estimate as mean_estimate
 from evenhand.stats.mean_intervals import mean_interval as mean_interval
-from evenhand.stats.resampling import Paired as Paired
-from evenhand.stats.resampling import generator as generator
 from evenhand.stats.significance import holm as holm
 from evenhand.stats.significance import signed_rank as signed_rank
 from evenhand.stats.verdict import ALPHA as ALPHA

@@ -7,8 +7,8 @@ import pandas as pd
 
 from evenhand.errors import BadInput
 from evenhand.stats.estimate import Estimate
+from evenhand.stats.intervals import generator
 from evenhand.stats.mean_intervals import mean_estimate
-from evenhand.stats.resampling import generator
 from evenhand.stats.verdict import adjust, decide
 
 COMBINED = "combined"

@@ -19,9 +19,9 @@ from typing import Any, Literal
 from evenhand.core.files import public_path, read_parsed
 from evenhand.errors import EvenhandError, NewerRun, RunError
 from evenhand.gate.verdict import Verdict
+from evenhand.runs.files import GATE, VOUCHED
 from evenhand.runs.folder import ANSWERS, StoredRun
 from evenhand.runs.record import RunRecord, read_record
-from evenhand.runs.staging import GATE, VOUCHED
 from evenhand.stats.estimate import Estimate
 
 log = logging.getLogger(__name__)

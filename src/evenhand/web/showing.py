@@ -15,8 +15,8 @@ from starlette.responses import Response
 from evenhand._version import __version__
 from evenhand.analysis.comparison import compare
 from evenhand.errors import BadInput, RunError
+from evenhand.runs.files import PAGE
 from evenhand.runs.folder import StoredRun
-from evenhand.runs.staging import PAGE
 from evenhand.web.listing import CORPUS, Runs, stamp
 from evenhand.web.rendering import html
 

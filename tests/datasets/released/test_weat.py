@@ -9,7 +9,7 @@ from typing import Any, get_args
 import pytest
 
 from evenhand import BadInput, datasets
-from evenhand.core.design import Kinds
+from evenhand.core.dataset import Kinds
 from evenhand.core.items import Target, TargetSentence
 from evenhand.datasets.files.releases import RELEASES
 from evenhand.datasets.released.weat import Test as Tests

@@ -22,13 +22,13 @@ from evenhand.auditing.importing.row_scores import Foreign, Scored, ScoredRow, m
 from evenhand.auditing.spec import PlannedTask, caveats
 from evenhand.checks.fit import flawed
 from evenhand.core.dataset import Dataset
-from evenhand.core.extras import need
 from evenhand.core.files import LARGEST, from_json, read_parsed
+from evenhand.core.foreign import need
 from evenhand.core.items import Item
 from evenhand.core.measure import Traits
 from evenhand.errors import BadInput, shortened
 from evenhand.models.planning.sequences import USUAL
-from evenhand.runs.origin import Imported
+from evenhand.runs.record import Imported
 
 TASKS = "evenhand/nli, evenhand/nli_coal and evenhand/bbq"
 SCORERS = ("nli_labels", "chosen_options")

@@ -23,7 +23,7 @@ from evenhand.datasets import BUILDERS
 from evenhand.datasets.files.rows import SUFFIXES, rows
 from evenhand.errors import BadInput, check_known
 from evenhand.measures import MEASURES
-from evenhand.runs.origin import Imported
+from evenhand.runs.record import Imported
 from evenhand.stats.estimate import uncountable
 
 KNOWN_BY = ("id", "text", "other")

@@ -17,7 +17,7 @@ from evenhand.core.model import checked
 from evenhand.core.questions import Answer, Fill, Question
 from evenhand.core.scores import Score
 from evenhand.errors import BadInput, shortened
-from evenhand.runs.origin import Imported
+from evenhand.runs.record import Imported
 from evenhand.stats.estimate import TOO_FAR, uncountable
 
 SCORE = ("score",)

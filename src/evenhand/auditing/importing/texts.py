@@ -20,7 +20,7 @@ from evenhand.datasets import BUILDERS, load, needed_by, options_of
 from evenhand.datasets.files.language import not_english
 from evenhand.datasets.files.rows import SUFFIXES, rows
 from evenhand.errors import BadInput, check_known
-from evenhand.runs.origin import Imported
+from evenhand.runs.record import Imported
 
 TEXT = ("written", "completion", "response", "output", "generated_text", "text")
 """Names of the column that has what was written; the first that is there counts."""

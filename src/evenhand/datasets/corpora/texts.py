@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from sentencex import segment
 
-from evenhand.core.extras import need
+from evenhand.core.foreign import need
 from evenhand.core.words import capitalised
 from evenhand.datasets.checking import check_choice
 from evenhand.datasets.files.bundled import read_toml, read_tsv

@@ -2,7 +2,7 @@
 
 import sys
 
-from evenhand.core.extras import need
+from evenhand.core.foreign import need
 from evenhand.errors import EvenhandError
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from evenhand._version import __version__
-from evenhand.core.extras import need
+from evenhand.core.foreign import need
 from evenhand.core.model import checked
 from evenhand.core.progress import one_bar
 from evenhand.core.questions import Answer, Likelihood, Span

@@ -14,7 +14,7 @@ import torch
 from transformers import AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
-from evenhand.core.extras import need
+from evenhand.core.foreign import need
 from evenhand.errors import BadInput, EvenhandError, ModelError, ModelNotFound, UnfitModel, UnknownName
 from evenhand.models.loading.files import check_files
 from evenhand.models.loading.names import Found, named

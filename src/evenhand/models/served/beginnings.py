@@ -4,7 +4,7 @@ import tomllib
 from collections.abc import Callable, Sequence
 from importlib.resources import files
 
-from evenhand.core.findings import CAREFUL, FINE, UNCHECKED, UNFIT, Finding
+from evenhand.core.model import CAREFUL, FINE, UNCHECKED, UNFIT, Finding
 from evenhand.core.words import words
 from evenhand.models.served.options import bare
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from evenhand.core.findings import Finding
+from evenhand.core.model import Finding
 from evenhand.core.progress import part
 from evenhand.core.questions import Answer, Choose, Entail, Question, Write
 from evenhand.errors import BadInput, ModelError, UnfitModel

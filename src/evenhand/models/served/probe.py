@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from evenhand.core.findings import CAREFUL, FINE, Verdict
+from evenhand.core.model import CAREFUL, FINE, Verdict
 from evenhand.core.questions import Answer, Choose, Likelihood, Question, Span
 from evenhand.errors import ModelError, UnfitModel
 from evenhand.models.planning.tokens import Unanswerable

@@ -18,7 +18,7 @@ from evenhand.analysis.change import Change, changes_frame
 from evenhand.analysis.comparison import Comparison
 from evenhand.analysis.tracking import Track
 from evenhand.core.files import public_path
-from evenhand.core.findings import Findings
+from evenhand.core.model import Findings
 from evenhand.core.shown import Shown
 from evenhand.errors import BadInput
 from evenhand.gate.verdict import Verdict

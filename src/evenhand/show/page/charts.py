@@ -8,7 +8,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from evenhand.core.foreign import foreign
-from evenhand.core.sections import Drawing, Sections, sections_of
+from evenhand.core.shown import Drawing, Sections, sections_of
 from evenhand.errors import BadInput
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.rows import Number

@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from evenhand.analysis.change import Change
-from evenhand.core.design import ESTIMANDS
+from evenhand.core.dataset import ESTIMANDS
 from evenhand.runs.record import TaskRecord
 from evenhand.runs.rows import Row
 from evenhand.runs.words import dataset_words, measure_words

@@ -7,9 +7,9 @@ from functools import cached_property
 
 import pandas as pd
 
-from evenhand.analysis.ranking import comparable, side_by_side
+from evenhand.analysis.comparison import comparable, side_by_side
 from evenhand.analysis.reference import compared
-from evenhand.core.design import without_direction
+from evenhand.core.dataset import without_direction
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 from evenhand.runs.rows import Row, judged_group, missing_row

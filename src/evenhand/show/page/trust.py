@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from evenhand.analysis.reference import followed
-from evenhand.core.design import Kinds
+from evenhand.core.dataset import Kinds
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.rows import Row
 from evenhand.show.page.readings import Reading

@@ -1,0 +1,110 @@
+"""The files of a run: JSON, checked as typed records when it is read; and all files are replaced together, or none.
+
+New files are written to a folder within the run's. Once its run.json is there, they count: they are moved to their
+places, by the process that wrote them or, if that was killed, by the next one that reads or writes the run.
+"""
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from evenhand.core.files import prepare, read_parsed
+from evenhand.errors import RunError
+
+Kind = TypeVar("Kind")
+
+WORDS = {
+    "Input should be": "should be",
+    "String should": "should",
+    "Field required": "is missing",
+    "Value error, ": "",
+    "Invalid JSON:": "cannot be read:",
+}
+"""Replacements that turn a message of Pydantic into a sentence that begins with the field's name."""
+RESTORE = "Restore the file, or delete it and run the audit again."
+
+
+def rescore_advice(path: Path) -> str:
+    """What to do about results that are damaged or do not belong to the run."""
+    return f"Put it right with: evenhand rescore {path}"
+
+
+def validate(kind: TypeAdapter[Kind], data: object, file: Path, advice: str = RESTORE) -> Kind:
+    """The data as that kind of record; an error that names the first field that is wrong."""
+    try:
+        return kind.validate_json(json.dumps(data), strict=True)
+    except ValidationError as error:
+        where, says = describe_error(error)
+        raise RunError(f"'{file}' is damaged, or not evenhand's: {where or 'it'} {says}. {advice}") from error
+
+
+def describe_error(error: ValidationError) -> tuple[str, str]:
+    """The first invalid field, and what is wrong with it."""
+    first = error.errors(include_url=False)[0]
+    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]).lstrip(".")
+    says = first["msg"]
+    for theirs, ours in WORDS.items():
+        says = says.replace(theirs, ours)
+    got = "" if first["type"] in ("missing", "json_invalid") else f", got {str(first['input'])[:60]!r}"
+    return where, says + got
+
+
+def read_json(file: Path, advice: str = RESTORE) -> Any:
+    """The contents of a JSON file."""
+    try:
+        return read_parsed(file, json.loads)
+    except (OSError, ValueError) as error:
+        raise RunError(f"'{file}' cannot be read: {error}. {advice}") from error
+
+
+def plain_json(data: object) -> bytes:
+    """The data as JSON, for a file."""
+    return (json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+NEXT = ".next"
+VOUCHED = ("results.json", "scores.parquet", "items.parquet")
+"""Files whose hashes are in run.json; older runs have fewer."""
+GATE = "gate.json"
+PAGE = "report.html"
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[Path]:
+    """A folder to write the files of the run to, run.json last; at the end they replace the old ones."""
+    staged = path / NEXT
+    shutil.rmtree(staged, ignore_errors=True)
+    try:
+        prepare(staged)
+        yield staged
+    except BaseException:
+        shutil.rmtree(staged, ignore_errors=True)
+        raise
+    _move(path)
+    shutil.rmtree(staged, ignore_errors=True)
+
+
+def recover(path: Path) -> None:
+    """Finish the replacement that a killed process began; do nothing while that process still runs."""
+    staged = path / NEXT
+    if staged.is_symlink() or not (staged / "run.json").is_file():
+        return
+    from filelock import FileLock, Timeout  # imported late: most reads do not need it
+
+    with suppress(OSError, Timeout, NotImplementedError), FileLock(path / ".lock", timeout=0):
+        _move(path)
+        shutil.rmtree(staged, ignore_errors=True)
+        (path / ".lock").unlink(missing_ok=True)
+
+
+def _move(path: Path) -> None:
+    for stale in (GATE, PAGE):  # they are about the old results
+        (path / stale).unlink(missing_ok=True)
+    for name in (*VOUCHED, "run.json"):
+        with suppress(FileNotFoundError):  # moved before the process was killed
+            (path / NEXT / name).replace(path / name)
