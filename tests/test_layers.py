@@ -42,7 +42,7 @@ MAY_IMPORT_HEAVY = {
     "integrations.trainer",  # a callback of transformers
     "models.loading",
     "models.networks",
-    "models.vector_files",  # safetensors' reader of numpy arrays, which needs no torch
+    "models.vectors",  # safetensors' reader of numpy arrays, which needs no torch
     "training",
 }
 BEHIND_A_RUN = {"datasets", "measures"}
@@ -222,7 +222,7 @@ def test_no_module_has_the_name_of_what_its_package_loads_late() -> None:
 
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
 def test_files_are_short(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 330
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 450
 
 
 def test_the_whole_is_within_its_budget() -> None:
