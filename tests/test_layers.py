@@ -42,7 +42,7 @@ MAY_IMPORT_HEAVY = {
     "integrations.trainer",  # a callback of transformers
     "models.loading",
     "models.networks",
-    "models.vector_files",  # safetensors' reader of numpy arrays, which needs no torch
+    "models.vectors",  # safetensors' reader of numpy arrays, which needs no torch
     "training",
 }
 BEHIND_A_RUN = {"datasets", "measures"}

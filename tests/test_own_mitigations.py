@@ -20,7 +20,7 @@ from evenhand.core.model import TokenCounter, about
 from evenhand.core.questions import Question
 from evenhand.mitigation.cds import Cds
 from evenhand.models import engines
-from evenhand.models.base import Elsewhere, Examined, Planned, Streams
+from evenhand.models.base import Examined, Planned, RunsInWorker, Streams
 from evenhand.models.cache import Remembering, fingerprints
 from helpers import tiny
 
@@ -264,7 +264,7 @@ def test_a_wrapper_passes_on_all_but_ways_past_its_answers(base: str) -> None:
     assert isinstance(wrapped, TokenCounter)
     assert wrapped.count_tokens == model.count_tokens
     assert about(wrapped) == {**model.about, "mitigation": "halve"}
-    for kind in (Planned, Examined, Elsewhere, Streams):
+    for kind in (Planned, Examined, RunsInWorker, Streams):
         assert not isinstance(wrapped, kind)
     with pytest.raises(AttributeError):
         wrapped.nonsense  # noqa: B018

@@ -8,7 +8,7 @@ import pytest
 from evenhand import Answer, BadInput, Choose, Entail, Fill, Follows, Likelihood, Span
 from evenhand.core.answers import WRONG_COUNT
 from evenhand.core.model import checked
-from evenhand.models.stored import key
+from evenhand.models.cache import key
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t"])

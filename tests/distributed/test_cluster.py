@@ -52,7 +52,7 @@ def test_whoever_listens_but_is_no_cluster_is_not_waited_for(monkeypatch: pytest
 @pytest.mark.parametrize("address", ["ray://head:10001", "6379", "head:", ":6379"])
 def test_an_address_that_is_none_is_refused(address: str) -> None:
     with pytest.raises(BadInput, match="HOST:PORT"):
-        cluster.knock(address)
+        cluster.check_reachable(address)
 
 
 def test_what_only_ray_knows_needs_ray() -> None:

@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 from evenhand.core.questions import Answer, Choose, Fill, Likelihood, Question, Span
-from evenhand.distributed.cluster import quieten
+from evenhand.distributed.cluster import silence_ray
 from evenhand.errors import ModelError
-from evenhand.models.planning.plan import Batch, Limit, Plan, Read, Reading, Values
-from evenhand.models.planning.running import work_through
+from evenhand.models.planning.plan import Batch, Limit, Plan, Read, Reading, Values, run_plan
 
 STORE = {"object_store_memory": 100 * 2**20}
 
@@ -23,7 +22,7 @@ STORE = {"object_store_memory": 100 * 2**20}
 @contextmanager
 def two_nodes() -> Iterator[Any]:
     """Each with a CPU, and as many threads."""
-    quieten()
+    silence_ray()
     import ray
     from ray.cluster_utils import Cluster
 
@@ -89,4 +88,4 @@ class Letters:
         return [span.stop - span.start for _, span in places]
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
-        return work_through(self.plan(questions), self.stream)
+        return run_plan(self.plan(questions), self.stream)

@@ -10,9 +10,8 @@ import pytest
 
 from evenhand.core.questions import Answer, Fill, Likelihood, Question, Span
 from evenhand.errors import RunError
-from evenhand.models.cache import Kept, Remembering, fingerprints
-from evenhand.models.planning.plan import Batch, Limit, Plan, Read, Reading, Values
-from evenhand.models.planning.running import work_through
+from evenhand.models.cache import CachedAnswers, Remembering, fingerprints
+from evenhand.models.planning.plan import Batch, Limit, Plan, Read, Reading, Values, run_plan
 from evenhand.models.table import Table
 from helpers.typed import only
 
@@ -52,7 +51,7 @@ class Letters:
         return ((number, self.run(batch)) for number, batch in batches)
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
-        return work_through(self.plan(questions), self.stream)
+        return run_plan(self.plan(questions), self.stream)
 
 
 # They share inputs ("abc" and "abd" with the last letter masked), and straddle batches of four.
@@ -108,7 +107,7 @@ def test_questions_that_differ_in_anything_are_kept_apart(tmp_path: Path) -> Non
     ]
     table = Table({q: (-float(i),) for i, q in enumerate(questions)})
     Remembering(table, tmp_path / "a.sqlite").answer(questions)
-    kept = Kept(tmp_path / "a.sqlite", "table", table.fingerprint)
+    kept = CachedAnswers(tmp_path / "a.sqlite", "table", table.fingerprint)
     assert [a.logps for a in kept.answer(questions)] == [(-float(i),) for i in range(len(questions))]
 
 
@@ -123,13 +122,13 @@ def test_a_model_without_plan_is_asked_only_what_is_missing(tmp_path: Path) -> N
 def test_missing_answers_are_counted_not_guessed(tmp_path: Path) -> None:
     Remembering(Letters(), tmp_path / "a.sqlite").answer(QUESTIONS[:2])
     with pytest.raises(RunError, match="5 of 7 answers"):
-        Kept(tmp_path / "a.sqlite", "letters", "one").answer(QUESTIONS)
+        CachedAnswers(tmp_path / "a.sqlite", "letters", "one").answer(QUESTIONS)
     with pytest.raises(RunError, match="does not exist"):
-        Kept(tmp_path / "b.sqlite", "letters", "one").answer(QUESTIONS)
+        CachedAnswers(tmp_path / "b.sqlite", "letters", "one").answer(QUESTIONS)
     assert not (tmp_path / "b.sqlite").exists()
     (tmp_path / "c.sqlite").touch()
     with pytest.raises(RunError, match="7 of 7 answers"):
-        Kept(tmp_path / "c.sqlite", "letters", "one").answer(QUESTIONS)
+        CachedAnswers(tmp_path / "c.sqlite", "letters", "one").answer(QUESTIONS)
     assert (tmp_path / "c.sqlite").read_bytes() == b""
 
 
@@ -161,12 +160,12 @@ def test_a_damaged_answer_is_asked_for_again_and_never_scored(
     with closing(sqlite3.connect(path)) as store, store:
         assert store.execute(damage).rowcount == 1
     with pytest.raises(RunError, match=r"1 of 7 answers in .* are damaged: .* Run the audit again"):
-        Kept(path, "letters", "one").answer(QUESTIONS)
+        CachedAnswers(path, "letters", "one").answer(QUESTIONS)
     remembering = Remembering(Letters(), path)
     assert _same(remembering.answer(QUESTIONS), want)
     assert remembering.work.kept == len(QUESTIONS) - 1
     assert "1 of the answers in" in caplog.text
-    assert _same(Kept(path, "letters", "one").answer(QUESTIONS), want)
+    assert _same(CachedAnswers(path, "letters", "one").answer(QUESTIONS), want)
 
 
 @pytest.mark.parametrize("damage", ["X'000000000000F0BF'", "'abc'", "zeroblob(length(logps))", "substr(logps, 9)"])
@@ -187,7 +186,7 @@ def test_answers_of_an_older_version_are_read_and_get_checksums(tmp_path: Path) 
             store.execute(f"ALTER TABLE {table} DROP COLUMN checksum")
         store.execute("PRAGMA user_version = 0")
     as_it_was = path.read_bytes()
-    assert _same(Kept(path, "letters", "one").answer(QUESTIONS), want)
+    assert _same(CachedAnswers(path, "letters", "one").answer(QUESTIONS), want)
     assert fingerprints(path) == {"one"}
     assert path.read_bytes() == as_it_was  # reading writes nothing
     again = Letters()
@@ -196,7 +195,7 @@ def test_answers_of_an_older_version_are_read_and_get_checksums(tmp_path: Path) 
     with closing(sqlite3.connect(path)) as store, store:
         store.execute(DAMAGES["a digit"])
     with pytest.raises(RunError, match="1 of 7 answers"):
-        Kept(path, "letters", "one").answer(QUESTIONS)
+        CachedAnswers(path, "letters", "one").answer(QUESTIONS)
 
 
 def _same(one: Sequence[Answer], other: Sequence[Answer]) -> bool:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from torch.nn.functional import gelu
 from transformers.activations import GELUActivation
 
-from evenhand.training.loop import _Gelu, quicken
+from evenhand.training.loop import _Gelu, use_fast_gelu
 
 
 @given(st.lists(st.floats(-40, 40, width=32), min_size=1, max_size=20))
@@ -25,6 +25,6 @@ def test_it_is_put_where_the_library_has_its_own_alone() -> None:
         device = torch.device("cpu")
 
     plain, by_hand = GELUActivation(), GELUActivation(use_gelu_python=True)
-    quicken(Network(plain, by_hand))
+    use_fast_gelu(Network(plain, by_hand))
     assert plain.act == _Gelu.apply
     assert by_hand.act != _Gelu.apply

@@ -22,7 +22,7 @@ from evenhand.core.progress import one_bar, showing
 from evenhand.core.scores import Result
 from evenhand.errors import BadInput, EvenhandError, UnfitModel
 from evenhand.models.base import Chats, Counted, Planned, Recognisable, Selective, check_questions, overflowed, refusal
-from evenhand.models.cache import Remembering, forget_batches, recognise
+from evenhand.models.cache import Remembering, check_same_model, delete_batches
 from evenhand.models.engines import OPENAI
 from evenhand.models.source import ModelSource
 from evenhand.runs import folder
@@ -77,7 +77,7 @@ def run_audit(
                 folder.clear(path)
             earlier = merging.existing_record(path, model)
             if isinstance(model, Recognisable):
-                recognise(path / folder.ANSWERS, model)
+                check_same_model(path / folder.ANSWERS, model)
             check_overwrite(path, earlier, [one.record for one in tasks])
             stays = merging.audits_to_keep(earlier, [one.record for one in tasks])
             before = merging.restored(path) if stays else None
@@ -107,7 +107,7 @@ def run_tasks(
     for language in dict.fromkeys(one.task.dataset.language for one in tasks):
         mine = [one for one in tasks if one.task.dataset.language == language]
         found.append(_audit_language(model, mine, path, earlier, exact, name))
-    forget_batches(path / folder.ANSWERS)
+    delete_batches(path / folder.ANSWERS)
     return found
 
 

@@ -18,7 +18,7 @@ from evenhand.core.loop import Task, measure_all
 from evenhand.core.model import Model
 from evenhand.core.scores import Result
 from evenhand.errors import OtherModel, RunError
-from evenhand.models.cache import Kept, fingerprints
+from evenhand.models.cache import CachedAnswers, fingerprints
 from evenhand.models.engines import OPENAI
 from evenhand.runs import folder
 from evenhand.runs.files import rescore_advice
@@ -145,7 +145,7 @@ def restored(path: Path) -> StoredRun:
 
 def _score_again(run: StoredRun, reader: Reader | None = None, files: Sequence[Path] = ()) -> StoredRun:
     places = [*(file.expanduser() for file in files), run.path, run.path / "..", run.path / "../.."]
-    kept = Kept(run.path / ANSWERS, run.record.model, run.record.fingerprint)
+    kept = CachedAnswers(run.path / ANSWERS, run.record.model, run.record.fingerprint)
     now = datetime.now(UTC).isoformat(timespec="seconds")
     audits: list[AuditRecord] = []
     tasks: list[Task] = []

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from evenhand.core.model import Model
-from evenhand.distributed.cluster import check_engine, connected, quieten
+from evenhand.distributed.cluster import check_engine, connected, silence_ray
 from evenhand.errors import BadInput
 from evenhand.models import LOADING, options_of
 from evenhand.models.loading.names import Found, find, with_parent
@@ -77,7 +77,7 @@ def _sweep_on_ray(
     address: str | None,
     workers: int | None,
 ) -> Iterator[Audited]:
-    quieten()
+    silence_ray()
     from evenhand.distributed.remote_model import remote_model, worker_pool
     from evenhand.distributed.worker import threads
 

@@ -20,7 +20,7 @@ from evenhand.core.parameters import ONE_MODEL, Doctor, Loaded
 from evenhand.core.progress import one_bar
 from evenhand.errors import BadInput, UnfitModel, UnknownName
 from evenhand.models import check_keywords
-from evenhand.models.base import Elsewhere, Examined, Selective, SelfChecked, refusal
+from evenhand.models.base import Examined, RunsInWorker, Selective, SelfChecked, refusal
 from evenhand.models.loading.names import DEFAULT
 from evenhand.models.source import ModelSource
 from evenhand.runs.record import AuditRecord
@@ -141,7 +141,7 @@ def look_over(
     """
     if earlier and earlier.doctor:
         return earlier.doctor
-    if isinstance(model, Elsewhere):
+    if isinstance(model, RunsInWorker):
         there: tuple[Finding, ...] = model.ask(look_over, datasets, None, fits)
         return there
     ask = isinstance(model, Examined | Selective)

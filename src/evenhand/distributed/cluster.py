@@ -33,7 +33,7 @@ def check_engine(engine: str, address: str | None, workers: int | None) -> None:
         need("ray", "The engine 'ray'")
 
 
-def quieten() -> None:
+def silence_ray() -> None:
     """Keep Ray from printing; must be called before it is imported."""
     os.environ.update({name: os.environ.get(name, value) for name, value in QUIET.items()})
 
@@ -44,7 +44,7 @@ def connected(address: str | None = None, cpus: int | None = None) -> Iterator[N
 
     A process that is connected to Ray already stays connected.
     """
-    quieten()
+    silence_ray()
     import ray
 
     if ray.is_initialized():
@@ -54,7 +54,7 @@ def connected(address: str | None = None, cpus: int | None = None) -> Iterator[N
     if address is None:
         options |= {"include_dashboard": False, "num_cpus": cpus, "object_store_memory": STORE}
     elif address != "auto":
-        knock(address)
+        check_reachable(address)
     log.info("Starting Ray on this machine." if address is None else f"Joining the Ray cluster at {address}.")
     try:
         ray.init(**options)
@@ -66,7 +66,7 @@ def connected(address: str | None = None, cpus: int | None = None) -> Iterator[N
         ray.shutdown()
 
 
-def knock(address: str) -> None:
+def check_reachable(address: str) -> None:
     """Raise if there is no cluster at the address: Ray itself would try for minutes, and then end the process."""
     host, _, port = address.rpartition(":")
     if not host or "//" in host or not port.isdecimal():

@@ -26,8 +26,7 @@ from evenhand.distributed import worker
 from evenhand.errors import ClusterError, EvenhandError
 from evenhand.models.base import Numbered, Planned
 from evenhand.models.loading.names import BUNDLED, Found
-from evenhand.models.planning.plan import Batch, Plan, Values
-from evenhand.models.planning.running import answer_all
+from evenhand.models.planning.plan import Batch, Plan, Values, answer_all
 
 log = logging.getLogger(__name__)
 

@@ -9,10 +9,9 @@ from evenhand.core.foreign import foreign
 from evenhand.core.model import Described, Finding, Model, TokenCounter
 from evenhand.core.questions import Answer, Question, Unplanned
 from evenhand.errors import ModelError
-from evenhand.models.planning.plan import Batch, Plan, Values
+from evenhand.models.planning.plan import Batch, Plan, Values, run_plan
 from evenhand.models.planning.plan import Read as Read
 from evenhand.models.planning.plan import Reading as Reading
-from evenhand.models.planning.running import work_through
 
 Numbered = Sequence[tuple[int, Answer]]
 """Answers, each with the number of its question."""
@@ -56,7 +55,7 @@ class OwnInputs(ABC):
         return Plan(self.readings(questions), self.model.limit)
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
-        return work_through(self.plan(questions), self.stream)
+        return run_plan(self.plan(questions), self.stream)
 
 
 @runtime_checkable
@@ -144,7 +143,7 @@ def apart(one: Answer, other: Answer) -> float:
 
 
 @runtime_checkable
-class Elsewhere(Planned, Protocol):
+class RunsInWorker(Planned, Protocol):
     """A model that runs in another process."""
 
     def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:

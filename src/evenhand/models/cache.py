@@ -1,19 +1,24 @@
 """A model that stores its answers: nothing is computed twice, and an interrupted run is resumed."""
 
+import json
 import logging
 import sqlite3
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from itertools import chain, compress
+from numbers import Integral
 from pathlib import Path
+from typing import Any
 
-from evenhand.core.foreign import foreign
+import numpy as np
+
+from evenhand.core.foreign import foreign, is_ours
 from evenhand.core.model import Model, Work, ask, check_model, checked
 from evenhand.core.questions import Answer, Question, Unplanned
-from evenhand.errors import ModelError, RunError
+from evenhand.errors import BadInput, ModelError, RunError
 from evenhand.models.base import (
     Batched,
     Metered,
@@ -25,9 +30,71 @@ from evenhand.models.base import (
     apart,
     refusal,
 )
-from evenhand.models.planning.plan import Batch, Values
-from evenhand.models.planning.running import paced, set_aside
-from evenhand.models.stored import TEXT, key, pack, pack_answer, read_back, stored_form, unpack
+from evenhand.models.planning.plan import Batch, Values, gc_frozen, run_batches
+
+TEXT = "text"
+"""Answers with a text are stored as JSON: the numbers, and the text."""
+
+
+def key(question: Question) -> str:
+    """The question as canonical JSON, the same in every process and release; a user's class by its full name."""
+    if not is_ours(question):
+        return _json(question, _to_jsonable)
+    usual = {field.name: field.default for field in fields(question) if field.name != "masks"}  # which old keys have
+    equal = {field.name for field in fields(question) if field.compare}
+    told = {
+        name: value for name, value in asdict(question).items() if name in equal and value != usual.get(name, object())
+    }
+    return _json({"ask": type(question).__name__.lower(), **told}, int)
+
+
+def _json(thing: object, default: Callable[[Any], Any]) -> str:
+    return json.dumps(thing, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=default)
+
+
+def _to_jsonable(thing: Any) -> Any:
+    """A part of a user's question as JSON: a dataclass with its full name, since another may have the same fields."""
+    if is_dataclass(thing):
+        kind = f"{type(thing).__module__}.{type(thing).__qualname__}"
+        return {"ask": kind, "fields": {field.name: getattr(thing, field.name) for field in fields(thing)}}
+    if isinstance(thing, Integral):  # numpy's
+        return int(thing)
+    raise BadInput(
+        "A question is kept by its fields, which must be texts, Python's numbers, None, or tuples or dataclasses of "
+        f"these. Got {thing!r}."
+    )
+
+
+def read_back(blob: bytes, note: str, form: str) -> Answer:
+    """Decode a stored answer. New answers are decoded, too: a score must not depend on float32 or float64."""
+    if form == TEXT:
+        numbers, text = json.loads(blob)
+        return Answer(tuple(numbers), note, text=text)
+    return Answer(tuple(unpack(blob, form)), note)
+
+
+def pack_answer(answer: Answer, form: str) -> bytes:
+    """The bytes of an answer in this form."""
+    if form == TEXT:
+        return json.dumps([[round(n, 5) for n in answer.numbers], answer.text]).encode()
+    return pack(answer.numbers, form)
+
+
+def stored_form(question: Question) -> str:
+    """The numpy dtype in which the numbers of its answer are stored; TEXT for an answer with a text."""
+    return str(getattr(question, "stored_as", "<f8"))
+
+
+def pack(numbers: Sequence[float], form: str = "<f8") -> bytes:
+    """Numbers as bytes of a numpy dtype."""
+    return np.asarray(numbers, dtype=form).tobytes()
+
+
+def unpack(blob: bytes, form: str = "<f8") -> list[float]:
+    """The numbers that `pack` made bytes of."""
+    numbers: list[float] = np.frombuffer(blob, dtype=form).tolist()
+    return numbers
+
 
 log = logging.getLogger(__name__)
 
@@ -78,7 +145,7 @@ class Remembering:
             others = iter(self.answer([q for q in questions if not isinstance(q, Unplanned)]))
             return [next(batched if is_apart else others) for is_apart in apart]
         with opened(self.path) as store:
-            answers, damaged = recall(store, self.fingerprint, questions)
+            answers, damaged = read_answers(store, self.fingerprint, questions)
             if damaged:
                 log.warning(f"{damaged:,} of the answers in '{self.path}' are damaged, and are asked for again.")
             self.work += Work(len(questions), len(answers))
@@ -116,8 +183,8 @@ class Remembering:
         self._keep(store, questions, answers, plan.unanswerable())
         finished = {n: values for n in needed if (values := self._kept_values(store, plan.batches[n])) is not None}
         rest = [number for number in needed if number not in finished]
-        with set_aside():
-            for number, values in chain(finished.items(), paced(plan, rest, model.stream)):
+        with gc_frozen():
+            for number, values in chain(finished.items(), run_batches(plan, rest, model.stream)):
                 self._keep(store, questions, answers, plan.settle(number, values), plan.batches[number], values)
         self.work += Work(inputs=plan.inputs, batches=len(rest))
         with store:
@@ -201,14 +268,14 @@ class Remembering:
         }
 
 
-def recognise(path: Path, model: Recognisable) -> None:
+def check_same_model(path: Path, model: Recognisable) -> None:
     """Compare the model's reference answers with the stored ones, and store them; an error if they differ.
 
     A server may have another model behind the same name.
     """
     questions = list(model.reference)
     with opened(path) as store:
-        before, _ = recall(store, model.fingerprint, questions)
+        before, _ = read_answers(store, model.fingerprint, questions)
         for i, answer in before.items():
             now = model.reference[questions[i]]
             if not (far := apart(answer, now)) <= model.tolerance:
@@ -220,7 +287,7 @@ def recognise(path: Path, model: Recognisable) -> None:
 
 
 @dataclass(frozen=True)
-class Kept:
+class CachedAnswers:
     """The stored answers of a run, in place of its model, for scoring again."""
 
     path: Path
@@ -231,7 +298,7 @@ class Kept:
         if not self.path.is_file():
             raise RunError(f"'{self.path}' does not exist: there are no answers to score again. Run the audit.")
         with opened(self.path, update=False) as store:
-            answers, damaged = recall(store, self.fingerprint, questions)
+            answers, damaged = read_answers(store, self.fingerprint, questions)
         if damaged:
             raise RunError(
                 f"{damaged:,} of {len(questions):,} answers in '{self.path}' are damaged: their checksums do not "
@@ -245,7 +312,7 @@ class Kept:
         return [answers[i] for i in range(len(questions))]
 
 
-def recall(store: Store, fingerprint: str, questions: Sequence[Question]) -> tuple[Answers, int]:
+def read_answers(store: Store, fingerprint: str, questions: Sequence[Question]) -> tuple[Answers, int]:
     """The intact stored answers by index, and the number of damaged ones."""
     of_old = _version(store) < VERSION
     checksums = "NULL" if of_old else "checksum"
@@ -267,7 +334,7 @@ def recall(store: Store, fingerprint: str, questions: Sequence[Question]) -> tup
     return answers, damaged
 
 
-def forget_batches(path: Path) -> None:
+def delete_batches(path: Path) -> None:
     """Delete finished batches that are left when all is answered, after a run was killed just before its end."""
     with opened(path) as store, store:
         store.execute("DELETE FROM batches")

@@ -1,14 +1,165 @@
 """Static vectors as a model: of words (word2vec, GloVe, fastText), or encodings of texts. Only asked rows are read."""
 
 import hashlib
-from collections.abc import Sequence
+import mmap
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
 
 from evenhand.core.items import Place
 from evenhand.core.questions import Answer, Embed, Question
 from evenhand.errors import BadInput, UnfitModel
-from evenhand.models.vector_files import FORMATS, WORDS, VectorFile
+
+Vector = NDArray[np.float32]
+HEADER = re.compile(rb"\s*(\d+)[ \t]+(\d+)\s*")
+"""The number of words, and of dimensions."""
+LONGEST_WORD = 2_000
+"""In bytes; large, since whole texts may be keys."""
+WORDS = ".words.txt"
+"""The ending of the file of words beside a .safetensors file, one in a line."""
+
+
+@dataclass(frozen=True)
+class VectorFile:
+    """An open file of vectors."""
+
+    path: Path
+    size: int
+    """Dimensions."""
+    rows: dict[str, int]
+    """Where the vector of each word is, for `read`; -1 for a word that has several."""
+    read: Callable[[int], Vector]
+
+
+def _index(words: Iterable[str], places: Iterable[int]) -> dict[str, int]:
+    rows: dict[str, int] = {}
+    for word, place in zip(words, places, strict=True):
+        rows[word] = -1 if word in rows else place
+    return rows
+
+
+def read_word2vec(path: Path) -> VectorFile:
+    """word2vec's binary file: a line with two numbers, then each word, a space and its float32 numbers."""
+    with path.open("rb") as file:
+        first = file.readline(100)
+        if not (header := HEADER.fullmatch(first)):
+            raise BadInput(f"'{path}' does not begin with the two numbers of a word2vec .bin file. Got {first[:40]!r}.")
+        count, size = map(int, header.groups())
+        data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    words, places, place = [], [], len(first)
+    for number in range(count):
+        end = data.find(b" ", place, place + LONGEST_WORD)
+        if end < 0 or end + 1 + 4 * size > len(data):
+            wanted = f"{count:,} words of {size} dimensions"
+            raise BadInput(f"'{path}' ends or breaks off at word {number + 1:,}; its header promises {wanted}.")
+        word = data[place:end].lstrip(b"\n")
+        if not word or min(word) < ord(" "):  # a piece of numbers, not a word
+            raise BadInput(f"'{path}' breaks off at word {number + 1:,}: the words of a .bin file have no spaces.")
+        words.append(word.decode(errors="replace"))
+        places.append(end + 1)
+        place = end + 1 + 4 * size
+    if data[place : place + 2].strip():
+        raise BadInput(f"'{path}' goes on after the {count:,} words of {size} dimensions that its header promises.")
+    return VectorFile(path, size, _index(words, places), lambda place: np.frombuffer(data, "<f4", size, place))
+
+
+def read_text(path: Path) -> VectorFile:
+    """A word and its numbers in each line: GloVe's .txt, and word2vec's and fastText's, with a first line of counts."""
+    words, places, place, count = [], [], 0, -1
+    with path.open("rb") as file:
+        first = file.readline()
+        if header := HEADER.fullmatch(first):
+            (count, size), place = map(int, header.groups()), len(first)
+        else:
+            size = len(first.split()) - 1
+            file.seek(0)
+            if not _are_numbers(first.split()[1:]):
+                raise BadInput(f"'{path}' does not begin with a word and its numbers. Got {first[:60]!r}.")
+        wanted = f"a word and {size} numbers, separated by spaces,"
+        for number, line in enumerate(file, start=2 if header else 1):
+            stripped = line.rstrip()
+            if stripped.count(b" ") == size > 0:
+                word = stripped.partition(b" ")[0]
+            else:  # a word may have spaces
+                word, *numbers = stripped.rsplit(b" ", size) if size else [b""]
+                if len(numbers) != size or not size or _are_numbers(word.split()[1:]):
+                    raise BadInput(f"'{path}', line {number:,}: {wanted} are wanted. Got {line[:60]!r}...")
+            words.append(word.decode(errors="replace").removeprefix("\ufeff"))
+            places.append(place)
+            place += len(line)
+    if count not in (-1, len(words)):
+        raise BadInput(f"'{path}' has {len(words):,} words, but its first line promises {count:,}. Is it whole?")
+
+    def read(place: int) -> Vector:
+        with path.open("rb") as file:
+            file.seek(place)
+            line = file.readline().rstrip()
+        try:
+            return np.array(line.rsplit(b" ", size)[1:], dtype=np.float32)
+        except ValueError as error:
+            raise BadInput(f"'{path}': {wanted} are wanted. Got {line[:60]!r}...") from error
+
+    return VectorFile(path, size, _index(words, places), read)
+
+
+def _are_numbers(parts: list[bytes]) -> bool:
+    """Whether there are parts, all of them numbers: others may belong to a word of GloVe's that has spaces."""
+    try:
+        return bool([float(part) for part in parts])
+    except ValueError:
+        return False
+
+
+def read_npz(path: Path) -> VectorFile:
+    """numpy's arrays `words` and `vectors`; words may be whole texts."""
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            words, vectors = arrays["words"], arrays["vectors"]
+    except (OSError, EOFError, ValueError, KeyError, BadZipFile) as error:
+        raise BadInput(f"'{path}' cannot be read: {error}. It needs two arrays, 'words' and 'vectors'.") from error
+    if words.dtype.kind == "S":
+        words = np.char.decode(words, "utf-8")
+    return _from_array(path, words.tolist() if words.ndim == 1 else [], vectors)
+
+
+def read_safetensors(path: Path) -> VectorFile:
+    """One tensor, with its words in a file beside it: vectors.safetensors and vectors.words.txt."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    beside = path.with_suffix(WORDS)
+    try:
+        (vectors,) = load_file(path).values()
+        words = beside.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError, SafetensorError) as error:
+        wanted = f"one tensor, and {beside.name} beside it with a word in each line"
+        raise BadInput(f"'{path}' cannot be read: {error}. It needs {wanted}.") from error
+    return _from_array(path, words, vectors)
+
+
+def _from_array(path: Path, words: list[str], vectors: NDArray[Any]) -> VectorFile:
+    if vectors.ndim != 2 or len(words) != len(vectors) or not vectors.size or vectors.dtype.kind != "f":
+        got = f"{len(words):,} words, and vectors of shape {vectors.shape} and type {vectors.dtype}"
+        raise BadInput(f"'{path}' needs a row of numbers for each word. Got {got}.")
+    as_float32 = vectors.astype(np.float32)
+    return VectorFile(path, vectors.shape[1], _index(map(str, words), range(len(words))), as_float32.__getitem__)
+
+
+FORMATS: dict[str, Callable[[Path], VectorFile]] = {
+    ".bin": read_word2vec,
+    ".txt": read_text,
+    ".vec": read_text,
+    ".npz": read_npz,
+    ".safetensors": read_safetensors,
+}
+"""By the ending of the file."""
+
 
 NO_VECTOR, SEVERAL = "no vector", "several vectors in the file"
 NO_CAPITALS = "no vector: the vocabulary has no capitals"

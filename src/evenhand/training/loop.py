@@ -161,7 +161,7 @@ def learn(
     """
     steps = recipe.epochs * math.ceil(len(lengths) / recipe.batch)
     epochs = (batches(lengths, recipe.batch, recipe.seed + epoch) for epoch in range(recipe.epochs))
-    quicken(network)
+    use_fast_gelu(network)
     optimizer = torch.optim.AdamW(
         network.parameters(),
         lr=recipe.learning_rate,
@@ -278,7 +278,7 @@ class _Gelu(torch.autograd.Function):
         return density.mul_(x).add_(below).mul_(gradient)
 
 
-def quicken(network: Any) -> None:
+def use_fast_gelu(network: Any) -> None:
     """Replace the GELUs of transformers by ours in a network on a CPU. Results change by rounding only."""
     for module in network.modules() if network.device.type == "cpu" else ():
         if isinstance(module, GELUActivation) and module.act is gelu:

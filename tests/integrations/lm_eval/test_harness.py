@@ -261,7 +261,7 @@ def test_numbers_of_a_broken_model_are_refused_or_nan_too(
     def broken(plan: Any, stream: Any) -> list[Answer]:
         return [Answer((-1.0,)), Answer((-1.0, bad))]
 
-    monkeypatch.setattr(module, "work_through", broken)
+    monkeypatch.setattr(module, "run_plan", broken)
     asked = requests("loglikelihood", ("", "She is."), ("", "He is."))
     with pytest.raises(BadInput, match="1 of 2 texts cannot be scored. The first, 'He is.': (not a finite|a log-prob)"):
         module.MaskedBackend("mini-en").loglikelihood(asked)

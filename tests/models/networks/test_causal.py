@@ -24,7 +24,7 @@ from evenhand.models.cache import Remembering
 from evenhand.models.loading import names
 from evenhand.models.networks.causal import CausalLM
 from evenhand.models.planning.plan import Batch, Limit
-from evenhand.models.planning.trees import Forest, seen
+from evenhand.models.planning.sequences import Forest, seen
 from helpers import naive, tiny
 from helpers.typed import load
 

@@ -12,7 +12,7 @@ import evenhand
 from evenhand.core.questions import Answer, Likelihood, Question, Write
 from evenhand.core.writing import written
 from evenhand.errors import RunError, UnfitModel
-from evenhand.models.cache import Kept, Remembering
+from evenhand.models.cache import CachedAnswers, Remembering
 from evenhand.models.networks.causal import CausalLM
 from evenhand.models.networks.masked import MaskedLM
 from evenhand.models.table import Table
@@ -201,9 +201,9 @@ def test_texts_are_kept_and_not_asked_for_again(tmp_path: Path) -> None:
     again = Remembering(Silent(), path)
     assert repr(again.answer(questions)) == repr(first)
     assert again.work.kept == 9
-    assert repr(Kept(path, "toy", toy().fingerprint).answer(questions)) == repr(first)
+    assert repr(CachedAnswers(path, "toy", toy().fingerprint).answer(questions)) == repr(first)
     with pytest.raises(RunError, match="1 of 2 answers"):
-        Kept(path, "toy", toy().fingerprint).answer([questions[0], Write("a", 99)])
+        CachedAnswers(path, "toy", toy().fingerprint).answer([questions[0], Write("a", 99)])
 
 
 def test_a_stopped_run_goes_on_with_the_same_texts(tmp_path: Path) -> None:
@@ -232,7 +232,7 @@ def test_any_text_is_kept_as_it_is(tmp_path: Path) -> None:
     (first,) = Remembering(table, tmp_path / "a.sqlite").answer([Write("a")])
     assert first.text == said
     assert first.numbers == (-1.23457, -2.0)
-    assert Kept(tmp_path / "a.sqlite", "table", table.fingerprint).answer([Write("a")]) == [first]
+    assert CachedAnswers(tmp_path / "a.sqlite", "table", table.fingerprint).answer([Write("a")]) == [first]
 
 
 def test_an_audit_keeps_texts_and_weights_and_scores_again(folder: Path, tmp_path: Path) -> None:

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.models.planning.plan import Batch, Limit, Plan, Read, Reading, Values
-from evenhand.models.planning.running import duration, paced
+from evenhand.models.planning.plan import Batch, Limit, Plan, Read, Reading, Values, duration, run_batches
 
 WIDE = Limit(tokens=10**9, inputs=10**9, positions=10**9)
 reads = st.builds(
@@ -79,9 +78,9 @@ def test_long_work_says_how_long_it_will_take(
         return ((number, []) for number, _ in batches)
 
     clock = iter(range(0, 1000, 3))  # a batch takes three seconds
-    monkeypatch.setattr("evenhand.models.planning.running.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("evenhand.models.planning.plan.time.monotonic", lambda: next(clock))
     with caplog.at_level(logging.INFO, logger="evenhand"):
-        assert [number for number, _ in paced(plan, range(10), stream)] == list(range(10))
+        assert [number for number, _ in run_batches(plan, range(10), stream)] == list(range(10))
     assert caplog.messages == ["About 27 s to go."]
 
 

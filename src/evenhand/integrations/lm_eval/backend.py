@@ -15,7 +15,7 @@ from evenhand.core.progress import one_bar
 from evenhand.core.questions import Answer, Likelihood, Span
 from evenhand.errors import BadInput, UnknownName, check_known, shortened
 from evenhand.models import load_masked
-from evenhand.models.planning.running import work_through
+from evenhand.models.planning.plan import run_plan
 
 need("lm-eval", "The backend for lm-evaluation-harness")
 
@@ -124,7 +124,7 @@ class MaskedBackend(LM):  # type: ignore[misc]
         plan = self.model.plan(questions)
         self._tell(questions, known := dict(plan.unanswerable()))  # before anything is computed
         with one_bar("Scoring"):
-            answers = work_through(plan, self.model.stream)
+            answers = run_plan(plan, self.model.stream)
         found = [checked(question, answer) for question, answer in zip(questions, answers, strict=True)]
         self._tell(questions, {i: answer for i, answer in enumerate(found) if answer.note and i not in known})
         return [answer.logp for answer in found]

@@ -18,8 +18,8 @@ from evenhand.core.foreign import need
 from evenhand.errors import BadInput, EvenhandError, ModelError, ModelNotFound, UnfitModel, UnknownName
 from evenhand.models.loading.files import check_files
 from evenhand.models.loading.names import Found, named
-from evenhand.models.networks.casting import computes, imitate
 from evenhand.models.networks.japanese import as_fast
+from evenhand.models.networks.network import is_native, without_onednn
 from evenhand.models.planning.plan import Limit
 
 log = logging.getLogger(__name__)
@@ -76,8 +76,8 @@ class Checkpoint:
         if device.type == "cpu":
             if network.dtype == torch.float32:
                 _lay_out(network)
-            if not computes(network.dtype, device):
-                imitate(network)
+            if not is_native(network.dtype, device):
+                without_onednn(network)
         return self.model(
             network=network,
             tokenizer=self.tokenizer,
@@ -233,10 +233,10 @@ def _limit(network: Any, batch_size: int | str) -> Limit:
 def chosen_dtype(asked: str, device: torch.device) -> str:
     """The dtype by name; `auto`: bfloat16 where the device computes in it natively, else float32."""
     if asked == "auto":
-        return "bfloat16" if computes(torch.bfloat16, device) else "float32"
+        return "bfloat16" if is_native(torch.bfloat16, device) else "float32"
     if asked not in DTYPES:
         raise BadInput(f"`dtype` must be one of {', '.join(DTYPES)} and auto. Got '{asked}'.")
-    if asked == "bfloat16" and device.type == "cpu" and not computes(torch.bfloat16, device):
+    if asked == "bfloat16" and device.type == "cpu" and not is_native(torch.bfloat16, device):
         log.warning("This processor does not compute in bfloat16: it is imitated, and slower than float32.")
     if asked == "float16" and device.type == "cpu":
         log.warning("float16 is slower than float32 on most processors; it is for GPUs.")

@@ -19,7 +19,7 @@ ADAPTER = "adapter_config.json"
 GGUF = ".gguf"
 """The ending of a file that is a whole causal model, with configuration and tokenizer."""
 VECTORS = (".bin", ".txt", ".vec", ".npz", ".safetensors")
-"""The endings of files of static vectors: models.vector_files."""
+"""The endings of files of static vectors: models.vectors."""
 ENDS = {"nli": "ForSequenceClassification", "causal": "ForCausalLM|(?<!With)LMHeadModel", "masked": "ForMaskedLM"}
 """By kind of model, how the names of its architectures end: GPT2LMHeadModel is causal, XLMWithLMHeadModel is not."""
 HUB_ID = re.compile(r"(?P<id>[\w.-]+(/[\w.-]+)?)(@(?P<revision>\w[\w./-]*))?")

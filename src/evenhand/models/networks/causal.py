@@ -18,12 +18,9 @@ from evenhand.models.networks.embedding import embeddings
 from evenhand.models.networks.network import LanguageModel, on_device, padded
 from evenhand.models.networks.writing import writings
 from evenhand.models.planning import sequences
-from evenhand.models.planning.codes import split
-from evenhand.models.planning.plan import Ids, Plan, Reading
-from evenhand.models.planning.running import uncollected
-from evenhand.models.planning.sequences import Asking, Words
+from evenhand.models.planning.plan import Ids, Plan, Reading, gc_disabled, split
+from evenhand.models.planning.sequences import Asking, Forest, Words, seen
 from evenhand.models.planning.tokens import encode, frame
-from evenhand.models.planning.trees import Forest, seen
 
 NODES = 128  # of a tree: a larger one would share little more, and attention is over all of them
 
@@ -48,7 +45,7 @@ class CausalLM(LanguageModel):
         self.chats = sequences.template(tokenizer) is not None
         self.about = {**self.about, "start": tokenizer.convert_ids_to_tokens(start)}
 
-    @uncollected()
+    @gc_disabled()
     def plan(self, questions: Sequence[Question]) -> Plan:
         asked = [sequences.answerable(question, self.words) for question in questions]
         distinct = list({frame(question): question for question in asked}.values())

@@ -17,9 +17,7 @@ from evenhand.models.base import Numbered
 from evenhand.models.networks.embedding import embeddings
 from evenhand.models.networks.network import LanguageModel, log_probabilities, on_device, padded
 from evenhand.models.planning import masking
-from evenhand.models.planning.codes import FOLLOWS, PLAIN, WEIGHED, split
-from evenhand.models.planning.plan import Batch, Plan
-from evenhand.models.planning.running import uncollected
+from evenhand.models.planning.plan import FOLLOWS, PLAIN, WEIGHED, Batch, Plan, gc_disabled, split
 from evenhand.models.planning.tokens import encode, encode_pairs, frame, texts
 
 
@@ -37,7 +35,7 @@ class MaskedLM(LanguageModel):
         self.next_sentence = next_sentence and next_sentence.to(network.device)
         super().__init__(network, tokenizer, **known)
 
-    @uncollected()
+    @gc_disabled()
     def plan(self, questions: Sequence[Question]) -> Plan:
         head = self.next_sentence is not None
         asked = [masking.answerable(question, next_sentence=head) for question in questions]
@@ -83,7 +81,7 @@ class MaskedLM(LanguageModel):
         return self.logits(rows, positions, **inputs).float()
 
     def _cells(self, batch: Batch) -> Tensor:
-        """Run inputs separately by the kind of their cells, one of the three that `codes` lists."""
+        """Run inputs separately by the kind of their cells, one of three: see `plan.join`."""
         run = {PLAIN: super()._cells, WEIGHED: self._weighed, FOLLOWS: self._following}
         _, kinds = split(np.array([max(token for _, token in cells) for cells in batch.cells]), self._size)
         if len(there := np.unique(kinds)) == 1:

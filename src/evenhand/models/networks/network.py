@@ -1,12 +1,16 @@
 """A network with its tokenizer: what all kinds of models share on the way from questions to answers."""
 
+import copy
 import math
+import timeit
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from itertools import chain, groupby, islice
+from time import process_time
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,12 +21,69 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from evenhand.core.questions import Answer, Question, Span
 from evenhand.errors import ModelError
-from evenhand.models.networks.casting import cast
-from evenhand.models.networks.hooks import Picking
-from evenhand.models.planning.codes import split
-from evenhand.models.planning.plan import Batch, Ids, Limit, Plan, Values
-from evenhand.models.planning.running import answer_all
+from evenhand.models.planning.plan import Batch, Ids, Limit, Plan, Values, answer_all, split
 from evenhand.models.planning.tokens import count, encode
+
+Pick = Callable[[Tensor], Tensor]
+"""Takes the asked positions out of a tensor (batch, length, width)."""
+
+
+class Picking:
+    """Hooks that keep only the picked positions from where a network treats each by itself.
+
+    In BERT and similar models, what follows attention in the last layer skips the others: of six layers, that saves an
+    eighth of the work, where one position of an input is asked about. With `before_head`, the head skips them, whatever
+    the architecture.
+    """
+
+    def __init__(self, network: Any, *, before_head: bool) -> None:
+        self.network = network
+        # The hooks hold this list, not the object: a cycle would keep a dropped model in memory.
+        self._asked: list[Pick] = []
+        self._early = None
+        if (after_attention := _after_last_attention(network.base_model)) is not None:
+            self._early = after_attention.register_forward_pre_hook(partial(_pick_early, self._asked))
+        if before_head:
+            network.base_model.register_forward_hook(partial(_pick, self._asked))
+
+    def late(self) -> bool:
+        """Pick only between body and head from now on; False where that was so already."""
+        if self._early is None:
+            return False
+        self._early.remove()
+        self._early = None
+        return True
+
+    def logits(self, pick: Pick | None, network: Any = None, **inputs: Any) -> Tensor:
+        """The head's output, at the picked positions if any; `network` is the wrapper around ours, if there is one."""
+        self._asked += [pick] if pick else []
+        try:
+            logits: Tensor = (network or self.network)(**inputs).logits
+        finally:
+            self._asked.clear()
+        return logits
+
+
+def _after_last_attention(body: Any) -> Any:
+    """The module that takes the result of the last layer's attention; None where it is not found as in BERT."""
+    layers = getattr(getattr(body, "encoder", None), "layer", None)
+    return getattr(getattr(layers[-1], "attention", None), "output", None) if layers else None
+
+
+def _pick_early(asked: list[Pick], module: Any, args: Any) -> Any:
+    """Pick from attention's result and from what it is added to; nothing is left for the later hook."""
+    return tuple(map(asked.pop(), args)) if asked else args
+
+
+def _pick(asked: list[Pick], module: Any, args: Any, output: Any) -> Any:
+    if not asked:
+        return output
+    picked = asked[0](output[0])  # (1, places, width)
+    if isinstance(output, tuple):
+        return picked, *output[1:]
+    output.last_hidden_state = picked
+    return output
+
 
 SHORT = 64
 """Inputs of up to this many tokens leave large attention tiles mostly empty: twice the time of attention on an H200."""
@@ -34,7 +95,7 @@ class NetworkModel(ABC):
     kind: ClassVar[str]
     """Which suite an audit runs on it: a key of suites.ALL."""
     picks_before_head: ClassVar[bool] = False
-    """Whether the head sees only the positions asked about: see `hooks`."""
+    """Whether the head sees only the positions asked about: see `Picking`."""
 
     def __init__(
         self,
@@ -261,3 +322,62 @@ def log_probabilities(logits: Tensor, which: NDArray[np.int64], tokens: NDArray[
     """The log-probability of each token at the place of that number; `logits` are (places, vocabulary)."""
     where, token = on_device(np.stack([which, tokens]), logits.device)
     return logits[where, token] - logits.logsumexp(dim=-1)[where]
+
+
+TIMES = 40
+"""A precision that is this many times slower than float32 is emulated: a question would take seconds."""
+
+
+def cast(model: Any, dtype: str) -> Any:
+    """A copy of the model with its weights in that precision; an error where the device cannot compute in it."""
+    kind, device = getattr(torch, dtype), model.network.device
+    if device.type == "cpu" and _seconds(kind) > TIMES * _seconds(torch.float32):
+        raise ModelError(f"{dtype} cannot be tried: this CPU has no arithmetic for it.")
+    try:
+        other = copy.deepcopy(model, {id(model.tokenizer): model.tokenizer})
+        for weights in other.network.parameters():
+            weights.data = weights.data.to(kind).contiguous()  # half precision is slow in float32's memory layout
+    except RuntimeError as error:
+        raise ModelError(f"{dtype} cannot be tried on {device}: {str(error).strip().splitlines()[0]}") from error
+    if not is_native(kind, device):
+        without_onednn(other.network)
+    other.fingerprint = f"{model.fingerprint}-{dtype}"
+    other.about = {**model.about, "dtype": dtype}
+    return other
+
+
+def is_native(kind: torch.dtype, device: torch.device) -> bool:
+    """Whether the device computes in that precision natively; a CPU may have to emulate half precision."""
+    if device.type == "cuda":
+        return kind != torch.bfloat16 or bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    if device.type != "cpu" or kind == torch.float32:
+        return kind == torch.float32
+    there: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # missing in older versions of torch
+    if kind == torch.float16:
+        return there.get("architecture") != "arm64"  # where oneDNN takes a hundred times as long as torch
+    return any("bf16" in name and has is True for name, has in there.items())
+
+
+def without_onednn(network: Any) -> None:
+    """Run the network without oneDNN, which fails on emulated bfloat16: torch would then turn it off for good."""
+    before: list[Any] = []
+
+    def off(*_: Any) -> None:
+        before.append(torch.backends.mkldnn.set_flags(False))  # type: ignore[no-untyped-call]
+
+    def back(*_: Any) -> None:
+        torch.backends.mkldnn.set_flags(*before.pop())  # type: ignore[no-untyped-call]
+
+    for module in (network, network.base_model):  # which is run by itself for other heads
+        module.register_forward_pre_hook(off)
+        module.register_forward_hook(back, always_call=True)
+
+
+def _seconds(kind: torch.dtype) -> float:
+    """CPU time of one small matrix product."""
+    before = torch.backends.mkldnn.set_flags(is_native(kind, torch.device("cpu")))  # type: ignore[no-untyped-call]
+    one: Tensor = torch.ones(64, 256, dtype=kind)
+    other = torch.ones(256, 256, dtype=kind)
+    taken = timeit.repeat(lambda: torch.nn.functional.linear(one, other), timer=process_time, repeat=3, number=1)
+    torch.backends.mkldnn.set_flags(*before)  # type: ignore[no-untyped-call]
+    return max(min(taken), 1e-5)

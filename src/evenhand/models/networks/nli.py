@@ -11,8 +11,7 @@ from evenhand.core.questions import Entail, Question, Span
 from evenhand.errors import UnfitModel
 from evenhand.models.networks.japanese import JapaneseTokenizer
 from evenhand.models.networks.network import NetworkModel
-from evenhand.models.planning.plan import Batch, Ids, Plan, Read, Reading
-from evenhand.models.planning.running import uncollected
+from evenhand.models.planning.plan import Batch, Ids, Plan, Read, Reading, gc_disabled
 from evenhand.models.planning.tokens import TokenizedPair, built_in, encode_pairs
 
 
@@ -29,7 +28,7 @@ class NliModel(NetworkModel):
         self._types = token_types(network)
         super().__init__(network, tokenizer, **known)
 
-    @uncollected()
+    @gc_disabled()
     def plan(self, questions: Sequence[Question]) -> Plan:
         pairs = [_premise_hypothesis(question) for question in questions]
         encoded = encode_pairs(self.tokenizer, pairs, self.longest)

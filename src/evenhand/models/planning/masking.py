@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from evenhand.core.questions import Entail, Fill, Follows, Likelihood, Question, Span
 from evenhand.errors import UnfitModel
 from evenhand.models.planning import tokens
-from evenhand.models.planning.codes import FOLLOWS, WEIGHED, join
-from evenhand.models.planning.plan import Ids, Read, Reading, normalised
+from evenhand.models.planning.plan import FOLLOWS, WEIGHED, Ids, Read, Reading, join, normalised
 from evenhand.models.planning.tokens import NO_OTHER, Pair, TokenizedPair, TokenizedText, Unanswerable, asked
 
 
@@ -31,7 +30,7 @@ def answerable(question: Question, *, next_sentence: bool = False) -> Fill | Lik
 
 @dataclass
 class Masked:
-    """Turns questions into reads of masked inputs; `mask` is the id of the mask token, `size` that of `codes`."""
+    """Turns questions into reads of masked inputs; `mask` is the id of the mask token, `size` that of `plan.join`."""
 
     tokenized: Mapping[str, TokenizedText]
     pairs: Mapping[Pair, TokenizedPair]

@@ -6,27 +6,59 @@ The plan depends only on the questions and the limit. So a run that was stopped,
 as an uninterrupted local one, and the same numbers to the last bit.
 """
 
+import gc
 import hashlib
+import logging
 import math
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.core.questions import Answer
+from evenhand.core.progress import part
+from evenhand.core.questions import Answer, Question, Unplanned
 from evenhand.stats.estimate import NOT_FINITE
+
+log = logging.getLogger(__name__)
 
 Numbers = NDArray[np.int64]
 Ids = tuple[int, ...]
-"""The tokens of an input, each with its type or parent, if it has one: see `codes`."""
+"""The tokens of an input, each with its type or parent, if it has one: see `join`."""
 Cell = tuple[int, int]
-"""A position in an input, and the token (or label) whose log-probability is read there, as `codes` has them."""
+"""A position in an input, and the token (or label) whose log-probability is read there, and how: see `join`."""
 Values = Sequence[Sequence[float]]
 """For each input of a batch, the log-probabilities of its cells."""
+PLAIN, WEIGHED, FOLLOWS = range(3)
+"""What a cell reads: see `join`."""
+WORTH_SAYING = 5.0  # seconds: shorter work needs no estimate
+
+
+def join(tokens: Iterable[int], beside: Iterable[int], size: int) -> tuple[int, ...]:
+    """One integer for each token and what goes with it: `token + size * beside`; nothing else packs them.
+
+    Plans, the cache and workers compare, hash, store and send inputs and cells without knowing what a network takes.
+    `size` is the number of the network's embeddings, and `beside`
+
+        in a text    0
+        in a pair    the token's type: to which of the two texts it belongs
+        in a tree    the token's parent, by its place in the row; the root, mostly the start token, is its own
+        in a cell    PLAIN: the log-probability of the token is read, or, of an NLI classifier, of the label
+                     WEIGHED: the same, times the attention that the token gets
+                     FOLLOWS: of what the next-sentence head says; its labels are 0, it follows, and 1, it does not
+    """
+    return tuple(token + size * more for token, more in zip(tokens, beside, strict=True))
+
+
+def split(joined: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The tokens, and what goes with them."""
+    beside, tokens = np.divmod(joined, size)
+    return tokens, beside
 
 
 class Read(NamedTuple):
@@ -210,3 +242,81 @@ def _split_batches(inputs: Sequence[Ids], cells: Sequence[tuple[Cell, ...]], lim
         stop = max(start + 1, min(fit, projected, max(shorter, enough)))
         yield order[start:stop]
         start = stop
+
+
+Stream = Callable[[Sequence[tuple[int, Batch]]], Iterable[tuple[int, Values]]]
+"""Runs numbered batches; gives their values with the numbers, in the order in which they finish."""
+
+
+def run_batches(plan: Plan, numbers: Iterable[int], stream: Stream) -> Iterator[tuple[int, Values]]:
+    """Run these batches of the plan, with a progress bar, and log how long it will take."""
+    batches = [(number, plan.batches[number]) for number in numbers]
+    total = sum(batch.tokens for _, batch in batches)
+    done, told, start = 0, False, time.monotonic()
+    with part("Measuring", "tokens", total) as bar:
+        for number, values in stream(batches):
+            yield number, values
+            done += plan.batches[number].tokens
+            bar.update(plan.batches[number].tokens)
+            taken = time.monotonic() - start
+            if not told and taken > 1:
+                told, to_go = True, taken * (total - done) / done
+                if to_go > WORTH_SAYING:
+                    log.info("About %s to go.", duration(to_go))
+
+
+def run_plan(plan: Plan, stream: Stream) -> list[Answer]:
+    """Run every batch of the plan, and return the answers in the order of the questions."""
+    answers = dict(plan.unanswerable())
+    with gc_frozen():
+        for number, values in run_batches(plan, range(len(plan.batches)), stream):
+            answers.update(plan.settle(number, values))
+    return [answers[i] for i in range(len(plan.readings))]
+
+
+def answer_all(model: Any, questions: Sequence[Question]) -> list[Answer]:
+    """The answers of a model that plans its batches; questions without a plan go to its `batched_answers`."""
+    apart = [isinstance(question, Unplanned) and hasattr(model, "batched_answers") for question in questions]
+    planned = [question for question, is_apart in zip(questions, apart, strict=True) if not is_apart]
+    others = [question for question, is_apart in zip(questions, apart, strict=True) if is_apart]
+    rest = iter(run_plan(model.plan(planned), model.stream) if planned else ())
+    batched = dict(chain.from_iterable(model.batched_answers(others))) if others else {}
+    following = (batched[number] for number in range(len(others)))
+    return [next(following) if is_apart else next(rest) for is_apart in apart]
+
+
+def duration(seconds: float) -> str:
+    """Seconds in a readable unit: "40 s", "3 min", "2.5 h"."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+@contextmanager
+def gc_disabled() -> Iterator[None]:
+    """Disable the garbage collector, which took a third of planning's time; new objects then count as old."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        with gc_frozen():
+            pass
+        if enabled:
+            gc.enable()
+
+
+@contextmanager
+def gc_frozen() -> Iterator[None]:
+    """Hide existing objects from the garbage collector, which would search a large plan again and again.
+
+    Does nothing where other code has frozen objects: unfreezing ours would unfreeze those too.
+    """
+    free = gc.get_freeze_count() == 0
+    if free:
+        gc.freeze()
+    try:
+        yield
+    finally:
+        if free:
+            gc.unfreeze()

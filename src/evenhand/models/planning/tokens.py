@@ -8,8 +8,7 @@ from typing import Any, Self, TypeVar
 
 from evenhand.core.questions import BuiltIn, Choose, Fill, Likelihood, Question, Span
 from evenhand.errors import BadInput, UnfitModel
-from evenhand.models.planning.codes import join
-from evenhand.models.planning.plan import Ids
+from evenhand.models.planning.plan import Ids, join
 
 Pair = tuple[str, str]
 Given = TypeVar("Given", str, Pair)
