@@ -18,7 +18,7 @@ from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.papers.findings import distribution
 from evenhand.show.figures import charts, draw
-from evenhand.show.scorecard import scorecard
+from evenhand.show.terminal import scorecard
 from evenhand.stats.significance import holm
 from helpers import tiny
 from helpers.typed import only
