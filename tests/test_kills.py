@@ -135,7 +135,7 @@ def test_counting_a_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_curve(base: Path, pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its own writes, over an earlier curve: those of audits have tests of their own."""
-    monkeypatch.setattr("evenhand.show.page.track.track_page", lambda made: str(made.as_json()))
+    monkeypatch.setattr("evenhand.show.track.track_page", lambda made: str(made.as_json()))
     monkeypatch.setattr("evenhand.analysis.tracking.public_path", lambda path: path.name)  # it is another each time
     models = [base, tiny.save("roberta", tmp_path / "other", layer_norm_eps=0.5)]
 

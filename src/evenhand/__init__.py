@@ -25,7 +25,7 @@ class _Renderer:
     """What draws ranks above what is drawn, and is loaded when something is first shown."""
 
     def text(self, what: object) -> str:
-        from evenhand.show.plain import text
+        from evenhand.show.terminal import text
 
         return text(what)
 

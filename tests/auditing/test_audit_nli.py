@@ -16,9 +16,9 @@ from evenhand.analysis.comparison import comparable, side_by_side
 from evenhand.checks.fit import fit
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
-from evenhand.papers.nli_labels import distribution
+from evenhand.papers.findings import distribution
 from evenhand.show.figures import charts, draw
-from evenhand.show.scorecard import scorecard
+from evenhand.show.terminal import scorecard
 from evenhand.stats.significance import holm
 from helpers import tiny
 from helpers.typed import only

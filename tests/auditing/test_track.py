@@ -19,7 +19,7 @@ from evenhand.auditing.track import check_alike, checkpoints
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as command
 from evenhand.models.source import ModelSource
-from evenhand.show.page.track import lead, notes
+from evenhand.show.track import lead, notes
 from helpers import tiny
 from helpers.null_curves import false_alarms, noise_of
 from helpers.simulated import fewer_draws

@@ -19,7 +19,7 @@ from evenhand.datasets.blanks import tbd
 from evenhand.models.loading.labels import LABELS
 from evenhand.models.networks.masked import MaskedLM
 from evenhand.models.networks.nli import NliModel
-from evenhand.show.scorecard import scorecard
+from evenhand.show.terminal import scorecard
 from helpers import tiny
 from helpers.checked import Leaky, Make
 from helpers.typed import all_of

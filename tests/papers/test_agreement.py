@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evenhand import BadInput
-from evenhand.papers.findings import EFFECTS, decompose, summary
-from evenhand.papers.paired import pairs, signed_ranks
+from evenhand.papers.findings import EFFECTS, decompose, pairs, signed_ranks, summarise_effects
 from helpers.made_scores import PAPER, crossed, scores
 
 CELLS = (("female", "feminine"), ("female", "masculine"), ("male", "feminine"), ("male", "masculine"))
@@ -82,7 +81,7 @@ def test_the_order_of_rows_changes_nothing() -> None:
     frame["score"] += np.random.default_rng(1).normal(size=len(frame))
     shuffled = frame.sample(frac=1, random_state=2)
     pd.testing.assert_frame_equal(decompose(shuffled), decompose(frame))
-    pd.testing.assert_frame_equal(summary(decompose(shuffled)), summary(decompose(frame)))
+    pd.testing.assert_frame_equal(summarise_effects(decompose(shuffled)), summarise_effects(decompose(frame)))
 
 
 def test_a_profession_without_one_of_the_four_has_no_effect_and_spoils_no_other() -> None:
@@ -90,7 +89,7 @@ def test_a_profession_without_one_of_the_four_has_no_effect_and_spoils_no_other(
     found: Any = decompose(pd.concat([whole, part], ignore_index=True)).set_index("profession")
     assert found.loc["Maurer", list(EFFECTS)].isna().all()
     assert found.loc["Arzt", "social"] == 0.5
-    summed: Any = summary(found.reset_index()).set_index("effect")
+    summed: Any = summarise_effects(found.reset_index()).set_index("effect")
     assert summed.loc["social", "value"] == 0.5  # of the one that has it
 
 
@@ -98,7 +97,7 @@ def test_a_small_sample_without_one_of_the_four_has_no_effect_rather_than_a_cras
     frame = crossed(social=0.3)
     part = frame[~((frame["gender"] == "male") & (frame["form"] == "masculine"))]
     assert decompose(part)[list(EFFECTS)].isna().all(axis=None)
-    assert summary(decompose(part))[["value", "low", "high", "p"]].isna().all(axis=None)
+    assert summarise_effects(decompose(part))[["value", "low", "high", "p"]].isna().all(axis=None)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +128,7 @@ MANY = np.random.default_rng(3).normal(0.2, 1.0, 12).tolist()
 
 
 def test_a_summary_is_the_mean_over_professions_with_students_interval_where_they_are_few() -> None:
-    found: Any = summary(effects(male=FEW)).set_index("effect").loc["social"]
+    found: Any = summarise_effects(effects(male=FEW)).set_index("effect").loc["social"]
     assert found["value"] == pytest.approx(np.mean(FEW))
     wanted = stats.ttest_1samp(FEW, 0).confidence_interval(0.95)
     assert (found["low"], found["high"]) == pytest.approx((wanted.low, wanted.high))
@@ -137,13 +136,13 @@ def test_a_summary_is_the_mean_over_professions_with_students_interval_where_the
 
 def test_its_p_is_that_of_flipping_the_signs_of_professions() -> None:
     exact = stats.permutation_test((FEW,), np.mean, permutation_type="samples", n_resamples=10**6).pvalue
-    found: Any = summary(effects(male=FEW)).set_index("effect")
+    found: Any = summarise_effects(effects(male=FEW)).set_index("effect")
     assert found.loc["social", "p"] == pytest.approx(exact, abs=0.02)
     assert 0.05 < exact < 0.95  # so that there is something to get wrong
 
 
 def test_a_group_does_not_depend_on_which_others_there_are() -> None:
-    alone, beside = summary(effects(male=MANY)), summary(effects(female=FEW, male=MANY))
+    alone, beside = summarise_effects(effects(male=MANY)), summarise_effects(effects(female=FEW, male=MANY))
     assert beside["prof_gender"].tolist() == ["female"] * 4 + ["male"] * 4
     assert beside["effect"].tolist() == [*EFFECTS, *EFFECTS]
     of_the_family = ["p_holm", "needed"]
@@ -156,8 +155,8 @@ def test_a_group_does_not_depend_on_which_others_there_are() -> None:
 
 def test_another_seed_draws_other_samples_of_the_same_value() -> None:
     many = effects(male=MANY)
-    one: Any = summary(many, seed=1).iloc[0]
-    assert one.equals(summary(many, seed=1).iloc[0])
-    other: Any = summary(many, seed=2).iloc[0]
+    one: Any = summarise_effects(many, seed=1).iloc[0]
+    assert one.equals(summarise_effects(many, seed=1).iloc[0])
+    other: Any = summarise_effects(many, seed=2).iloc[0]
     assert one["value"] == other["value"]
     assert one["low"] != other["low"]

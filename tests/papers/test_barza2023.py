@@ -13,9 +13,7 @@ from evenhand import BadInput
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.errors import ModelNotFound
-from evenhand.papers import Reproduction, reproduce
-from evenhand.papers.barza2023 import tables
-from evenhand.papers.barza2023.tables import TABLE_5
+from evenhand.papers import Reproduction, barza2023, reproduce
 from helpers import tiny
 
 pytestmark = pytest.mark.usefixtures("without_pages")
@@ -41,7 +39,7 @@ def test_the_text_contradicts_table_5() -> None:
     for row in NUMBERS["table5"].values():
         assert abs(row["gap_50"]) <= abs(row["debias"])
         assert abs(row["debias"]) < abs(row["gap_100"]) < abs(row["gap_150"]) < abs(row["base"])
-    assert "50 do not help" in TABLE_5
+    assert "50 do not help" in barza2023.TABLE_5
 
 
 @pytest.fixture(scope="module")
@@ -92,9 +90,9 @@ def test_the_printed_values_are_met_by_the_real_model(tmp_path: Path) -> None:
         model = evenhand.load("google-bert/bert-base-uncased")
     except (ModelNotFound, BadInput):
         pytest.skip("bert-base-uncased is not at hand")
-    cells = pd.DataFrame(tables._examples(NUMBERS, model))
+    cells = pd.DataFrame(barza2023._examples(NUMBERS, model))
     records: Any = cells.to_dict("records")
-    assert "are met" in tables._settled(records)
+    assert "are met" in barza2023._settled(records)
 
 
 def test_unknown_papers_and_options_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

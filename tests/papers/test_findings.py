@@ -7,8 +7,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evenhand.papers import hypotheses, paired, workforce
-from evenhand.papers.findings import Findings, decompose, findings, summary
+from evenhand.papers.findings import (
+    Findings,
+    correlate_with,
+    decompose,
+    evaluate_hypotheses,
+    findings,
+    pairs,
+    shares,
+    signed_ranks,
+    summarise_effects,
+)
 from helpers.made_scores import PAPER, associations, crossed, run, scores
 from helpers.written_runs import task
 
@@ -54,13 +63,13 @@ def test_there_are_findings_for_datasets_with_women_and_men_that_were_scored() -
 def test_each_finding_is_that_of_the_datasets_own_scores_by_the_runs_seed() -> None:
     """Scores of another dataset in the same run, ten times as large, change nothing."""
     frame = scores(PAPER, noise=0.5)
-    known = dict(zip(frame["profession"].unique(), workforce.shares(), strict=False))
+    known = dict(zip(frame["profession"].unique(), shares(), strict=False))
     frame["profession"] = frame["profession"].map(known)  # professions of which the share of women is known
     others = feelings().assign(score=lambda of: of["score"] * 10)
     found = only(findings(associations(pd.concat([frame, others], ignore_index=True), seed=5)))
-    pd.testing.assert_frame_equal(found.ranks, paired.signed_ranks(paired.pairs(frame)))
-    assert found.claims == hypotheses.evaluate(frame, seed=5)
-    every, others = (workforce.against(frame, workforce.shares(), seed=seed) for seed in (5, 6))
+    pd.testing.assert_frame_equal(found.ranks, signed_ranks(pairs(frame)))
+    assert found.claims == evaluate_hypotheses(frame, seed=5)
+    every, others = (correlate_with(frame, shares(), seed=seed) for seed in (5, 6))
     wanted, other = (one[one["score"] == "difference"].reset_index(drop=True) for one in (every, others))
     pd.testing.assert_frame_equal(found.workforce["US"], wanted)
     assert not found.workforce["US"].equals(other)
@@ -114,7 +123,7 @@ def test_confounds_are_looked_at_for_other_words_than_professions_too() -> None:
 def test_agreement_is_taken_apart_where_every_person_has_both_forms() -> None:
     frame = crossed(social=0.3, agrees=2.0, form=0.5)
     found = only(findings(associations(frame, seed=3)))
-    pd.testing.assert_frame_equal(found.agreement, summary(decompose(frame), seed=3))
+    pd.testing.assert_frame_equal(found.agreement, summarise_effects(decompose(frame), seed=3))
     released = frame[(frame["gender"] == "female") == (frame["form"] == "feminine")]
     assert only(findings(associations(released))).agreement.empty
 

@@ -13,7 +13,7 @@ from evenhand import BadInput
 from evenhand.core.dataset import FEMALE_MALE, Design, Kinds
 from evenhand.core.estimands import estimates
 from evenhand.measures.association import Association
-from evenhand.papers.hypotheses import Claim, evaluate
+from evenhand.papers.findings import Claim, evaluate_hypotheses
 from helpers.made_scores import PAPER, scores
 
 OPPOSITE = {cell: -value for cell, value in PAPER.items()}
@@ -32,22 +32,22 @@ def verdicts(claims: list[Claim]) -> list[tuple[str, str]]:
 def test_the_papers_pattern_supports_its_hypotheses() -> None:
     """H3 is what the paper itself could not confirm for female words."""
     told = [*product(("H1", "H2"), ["supported"] * 2), ("H3", "refuted")]
-    assert verdicts(evaluate(scores(PAPER))) == told
+    assert verdicts(evaluate_hypotheses(scores(PAPER))) == told
 
 
 def test_the_opposite_refutes_them() -> None:
-    assert [claim.verdict for claim in evaluate(scores(OPPOSITE))] == ["refuted"] * 5
+    assert [claim.verdict for claim in evaluate_hypotheses(scores(OPPOSITE))] == ["refuted"] * 5
 
 
 def test_where_nothing_was_put_in_nothing_is_decided_but_that_there_is_no_difference() -> None:
-    found = evaluate(scores(dict.fromkeys(PAPER, 0.0)))
+    found = evaluate_hypotheses(scores(dict.fromkeys(PAPER, 0.0)))
     assert [claim.verdict for claim in found] == ["undecided"] * 4 + ["supported"]
 
 
 def test_no_difference_is_shown_within_the_margin_and_refuted_beyond_it() -> None:
     def balanced(difference: float, noise: float = 0.05) -> str:
         found = PAPER | {("balanced", "female"): difference, ("balanced", "male"): 0.0}
-        return evaluate(scores(found, jobs=12, noise=noise))[-1].verdict
+        return evaluate_hypotheses(scores(found, jobs=12, noise=noise))[-1].verdict
 
     assert balanced(0.0) == "supported"
     assert balanced(0.05) == "supported"  # another than 0, for sure, but within +-0.1
@@ -57,29 +57,29 @@ def test_no_difference_is_shown_within_the_margin_and_refuted_beyond_it() -> Non
 
 def test_next_to_each_level_stands_the_contrast_with_the_other_gender() -> None:
     """Words for both genders become likelier alike: the level is there, the contrast is not."""
-    found = evaluate(scores(dict.fromkeys(PAPER, 0.3), noise=0.001))
+    found = evaluate_hypotheses(scores(dict.fromkeys(PAPER, 0.3), noise=0.001))
     assert found[0].verdict == "supported"
     assert [claim.contrast.value if claim.contrast else None for claim in found] == pytest.approx(
         [0.0] * 4 + [None], abs=0.01
     )
-    told = by_claim(evaluate(scores(PAPER, noise=0.0)))
+    told = by_claim(evaluate_hypotheses(scores(PAPER, noise=0.0)))
     beyond = {name: claim.contrast.value for name, claim in told.items() if claim.contrast}
     assert beyond["female words with female professions: positive"] == pytest.approx(0.50 + 0.68)
     assert beyond["male words with female professions: negative"] == pytest.approx(-0.50 - 0.68)
 
 
 def test_claims_are_adjusted_for_one_another() -> None:
-    claims = evaluate(scores(PAPER, noise=0.5))
+    claims = evaluate_hypotheses(scores(PAPER, noise=0.5))
     assert all(claim.found.p_holm >= claim.found.p for claim in claims)
     assert {claim.found.needed for claim in claims} == {3}
 
 
 def test_two_professions_are_too_few_for_a_verdict() -> None:
-    assert {claim.verdict for claim in evaluate(scores(PAPER, jobs=2))[:4]} == {"undecided"}
+    assert {claim.verdict for claim in evaluate_hypotheses(scores(PAPER, jobs=2))[:4]} == {"undecided"}
 
 
 def test_each_claim_is_of_its_own_cell() -> None:
-    found = by_claim(evaluate(scores(PAPER, noise=0.0)))
+    found = by_claim(evaluate_hypotheses(scores(PAPER, noise=0.0)))
     assert {name: claim.found.value for name, claim in found.items()} == pytest.approx(
         {
             "female words with female professions: positive": PAPER["female", "female"],
@@ -96,7 +96,7 @@ def test_after_fine_tuning_each_claim_is_of_the_change_of_its_own_cell() -> None
     moves = {cell: 0.1 * (number + 1) for number, cell in enumerate(PAPER)}
     cells = zip(before["prof_gender"], before["gender"], strict=True)
     moved = [moves[cell] + 1e-6 * (number % 7) for number, cell in enumerate(cells)]
-    found = by_claim(evaluate(before, before.assign(score=before["score"] + moved)))
+    found = by_claim(evaluate_hypotheses(before, before.assign(score=before["score"] + moved)))
     assert len(found) == 11
     assert {name: claim.found.value for name, claim in found.items() if "after" in name} == pytest.approx(
         {
@@ -115,7 +115,7 @@ def test_after_fine_tuning_each_claim_is_of_the_change_of_its_own_cell() -> None
 
 def test_a_model_that_was_levelled_out_moved_as_the_paper_expects() -> None:
     before = scores(PAPER, jobs=9)
-    found = by_claim(evaluate(before, before.assign(score=before["score"] * 0.1)))
+    found = by_claim(evaluate_hypotheses(before, before.assign(score=before["score"] * 0.1)))
     told = [claim.verdict for name, claim in found.items() if "falls" in name or "rises" in name]
     assert told == ["supported"] * 4
 
@@ -123,13 +123,13 @@ def test_a_model_that_was_levelled_out_moved_as_the_paper_expects() -> None:
 def test_both_runs_must_have_the_same_items() -> None:
     frame = scores(PAPER)
     with pytest.raises(BadInput, match=r"must have the same items. Got 144 and 143, 143 in common"):
-        evaluate(frame, frame.iloc[1:])
+        evaluate_hypotheses(frame, frame.iloc[1:])
 
 
 def test_the_interval_is_students_over_professions_where_they_are_few() -> None:
     """Items of one profession are no independent ones: their mean is what counts."""
     frame = scores(PAPER, jobs=5, noise=0.4)
-    found = evaluate(frame)[0]
+    found = evaluate_hypotheses(frame)[0]
     cell = frame[(frame["gender"] == "female") & (frame["prof_gender"] == "female")]
     wanted = stats.ttest_1samp(cell.groupby("profession")["score"].mean(), 0).confidence_interval(0.95)
     assert (found.found.low, found.found.high) == pytest.approx((wanted.low, wanted.high))
@@ -143,7 +143,7 @@ def test_the_balanced_difference_is_the_one_that_is_shown_elsewhere() -> None:
     shown["score"] += np.random.default_rng(1).normal(0, 0.2, len(shown))
     kinds = Kinds("prof_gender", samples=("template", "slot"))
     for scored in (frame, shown):  # with one template, which is no sample, and with three
-        claim = evaluate(scored, seed=7)[-1]
+        claim = evaluate_hypotheses(scored, seed=7)[-1]
         design = Design(("prof_gender", "gender"), "", "profession", "", FEMALE_MALE, kinds)
         found = estimates(scored.drop(columns=["dataset", "measure"]), design, Association(), seed=7)
         (row,) = [value for value in found if value.groups == {"prof_gender": "balanced"}]
@@ -154,13 +154,15 @@ def test_the_balanced_difference_is_the_one_that_is_shown_elsewhere() -> None:
 def test_unscored_items_are_left_out() -> None:
     frame = scores(PAPER)
     frame.loc[frame["slot"] == "0", "score"] = np.nan
-    assert evaluate(frame) == evaluate(frame.dropna(subset="score"))
-    assert verdicts(evaluate(frame)) == verdicts(evaluate(scores(PAPER)))
+    assert evaluate_hypotheses(frame) == evaluate_hypotheses(frame.dropna(subset="score"))
+    assert verdicts(evaluate_hypotheses(frame)) == verdicts(evaluate_hypotheses(scores(PAPER)))
 
 
 def test_the_order_of_rows_changes_nothing() -> None:
     frame = scores(PAPER, noise=0.3)
-    for one, other in zip(evaluate(frame.sample(frac=1, random_state=1)), evaluate(frame), strict=True):
+    for one, other in zip(
+        evaluate_hypotheses(frame.sample(frac=1, random_state=1)), evaluate_hypotheses(frame), strict=True
+    ):
         assert (one.claim, one.verdict) == (other.claim, other.verdict)
         assert (one.found.value, one.found.low, one.found.high) == pytest.approx(
             (other.found.value, other.found.low, other.found.high)
@@ -169,7 +171,7 @@ def test_the_order_of_rows_changes_nothing() -> None:
 
 def test_what_was_not_measured_is_undecided() -> None:
     without = scores({cell: value for cell, value in PAPER.items() if cell[0] != "balanced"})
-    claim = evaluate(without)[-1]
+    claim = evaluate_hypotheses(without)[-1]
     assert claim.hypothesis == "H3"
     assert np.isnan([claim.found.value, claim.found.low, claim.found.high]).all()
     assert claim.verdict == "undecided"
@@ -179,7 +181,7 @@ def test_what_was_not_measured_is_undecided() -> None:
 @given(st.lists(st.floats(-2, 2), min_size=6, max_size=6), st.floats(0, 1))
 @example([0.0] * 6, 7e-104)  # whose squared variance is no longer a number above 0
 def test_a_verdict_never_goes_against_its_interval(means: list[float], noise: float) -> None:
-    for claim in evaluate(scores(dict(zip(PAPER, means, strict=True)), noise=noise)):
+    for claim in evaluate_hypotheses(scores(dict(zip(PAPER, means, strict=True)), noise=noise)):
         above, below = claim.found.low > 0, claim.found.high < 0
         if claim.hypothesis != "H3" and claim.verdict != "undecided":
             assert (claim.verdict == "supported") == (above if claim.hypothesis == "H1" else below)
@@ -189,4 +191,4 @@ def test_a_verdict_never_goes_against_its_interval(means: list[float], noise: fl
 
 def test_scores_that_are_all_the_same_decide_nothing() -> None:
     frame = scores(dict.fromkeys(PAPER, 0.0), noise=0.0)
-    assert [claim.verdict for claim in evaluate(frame)] == ["undecided"] * 5
+    assert [claim.verdict for claim in evaluate_hypotheses(frame)] == ["undecided"] * 5

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from evenhand.measures.nli import FractionContradiction, FractionEntailment, FractionNeutral
-from evenhand.papers.nli_labels import distribution
+from evenhand.papers.findings import distribution
 from evenhand.runs.values import ValueRecord
 from helpers.made_scores import run
 from helpers.written_runs import task

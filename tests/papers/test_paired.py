@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evenhand import BadInput
-from evenhand.papers.paired import changes, pairs, signed_ranks
+from evenhand.papers.findings import changes, pairs, signed_ranks
 from helpers.made_scores import PAPER, scores
 from helpers.typed import number
 

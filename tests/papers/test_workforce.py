@@ -11,7 +11,7 @@ from scipy import stats
 
 from evenhand import BadInput
 from evenhand.datasets.becpro import professions
-from evenhand.papers.workforce import against, by_profession, german_shares, shares
+from evenhand.papers.findings import by_profession, correlate_with, german_shares, shares
 from helpers.made_scores import PAPER, scores
 
 
@@ -24,7 +24,7 @@ def numbered(frame: pd.DataFrame) -> dict[str, float]:
 
 
 def rows(frame: pd.DataFrame, numbers: dict[str, float], **more: Any) -> Any:
-    return against(frame, numbers, **more).set_index(["group", "score"])
+    return correlate_with(frame, numbers, **more).set_index(["group", "score"])
 
 
 def small(*cells: tuple[str, str, float]) -> pd.DataFrame:
@@ -120,14 +120,14 @@ def test_of_fewer_than_eight_professions_there_is_a_value_but_no_interval() -> N
 def test_the_order_of_rows_changes_nothing() -> None:
     frame = scores(PAPER, noise=1.0)
     shuffled = frame.sample(frac=1, random_state=3)
-    pd.testing.assert_frame_equal(against(shuffled, numbered(frame)), against(frame, numbered(frame)))
+    pd.testing.assert_frame_equal(correlate_with(shuffled, numbered(frame)), correlate_with(frame, numbered(frame)))
 
 
 def test_the_columns_for_group_and_profession_can_have_other_names() -> None:
     frame = scores(PAPER, noise=1.0).rename(columns={"prof_gender": "emotion", "profession": "word"})
-    found = against(frame, numbered(frame.rename(columns={"word": "profession"})), by="emotion", cluster="word")
+    found = correlate_with(frame, numbered(frame.rename(columns={"word": "profession"})), by="emotion", cluster="word")
     same = scores(PAPER, noise=1.0)
-    pd.testing.assert_frame_equal(found, against(same, numbered(same)))
+    pd.testing.assert_frame_equal(found, correlate_with(same, numbered(same)))
 
 
 def test_shares_are_those_of_the_papers_sixty_professions() -> None:

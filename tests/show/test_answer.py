@@ -11,11 +11,11 @@ import evenhand
 from evenhand import Answer, Run, Table
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
-from evenhand.show.answer import NARROWEST, answer, fitted
 from evenhand.show.page.readings import dataset as dataset_name
 from evenhand.show.page.readings import reading, verdict
 from evenhand.show.page.section import Line, Measured
 from evenhand.show.page.short import lead, main_leans, summary
+from evenhand.show.terminal import NARROWEST, answer, fitted
 from helpers import made_stereoset
 from helpers.audited_runs import audited
 from helpers.written_runs import row, task, with_fields

@@ -17,10 +17,9 @@ from evenhand import BadInput, Fill, Likelihood, Run, RunError, Table
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.core.questions import Question
-from evenhand.papers.charts import profession_bars, pronoun_scatter, workforce_scatter
+from evenhand.papers.charts import profession_bars, pronoun_scatter, workforce_on_page, workforce_scatter
 from evenhand.papers.equalising import GENDERED
-from evenhand.papers.figures import workforce_on_page
-from evenhand.papers.workforce import shares
+from evenhand.papers.findings import shares
 from evenhand.show.figures import charts
 from evenhand.show.plots import SUFFIXES, page_svg, save, value_dots
 from evenhand.stats import Line

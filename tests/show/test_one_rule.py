@@ -15,7 +15,7 @@ from evenhand import Run
 from evenhand.core.model import Finding
 from evenhand.show.page.changes import Changed
 from evenhand.show.page.section import Measured
-from evenhand.show.scorecard import scorecard
+from evenhand.show.terminal import scorecard
 from evenhand.stats.verdict import MARKS
 from helpers.simulated import WORLDS, false_claims, fewer_draws, simulate
 from helpers.written_runs import with_fields

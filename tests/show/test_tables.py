@@ -8,8 +8,8 @@ from rich.console import Console, RenderableType
 
 from evenhand.papers.printing import reproduction
 from evenhand.runs.record import Deviation, Precision
-from evenhand.show.scorecard import scorecard
 from evenhand.show.tables import RANKS, cell, estimate, table
+from evenhand.show.terminal import scorecard
 from helpers.written_runs import make
 
 NAN = float("nan")

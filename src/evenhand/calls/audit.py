@@ -144,9 +144,8 @@ def track(models: str | Path | Sequence[str | Path], **given: Unpack[Curve]) -> 
 
     `out` gets track.html, track.json and a figure.
     """
-    from evenhand.show.page.track import track_page
     from evenhand.show.plots import save, suited
-    from evenhand.show.track import chart
+    from evenhand.show.track import chart, track_page
 
     for name in ("name", "fresh", "gate", "baseline"):
         if name in given:

@@ -9,8 +9,7 @@ from pathlib import Path
 from evenhand._version import __version__
 from evenhand.core.files import check_new, prepare, public_path, write_whole
 from evenhand.errors import BadInput
-from evenhand.show.corpus import around
-from evenhand.show.page.corpus import corpus_page
+from evenhand.show.corpus import around, corpus_page
 from evenhand.text.counting import Corpus, examples
 from evenhand.text.shares import Counted
 from evenhand.text.vocabulary import Vocabulary

@@ -188,7 +188,7 @@ def track(
     """
     terminal.log_as(quiet=quiet, verbose=False, file=None)
     from evenhand.calls.audit import track as track_models
-    from evenhand.show.answer import fitted
+    from evenhand.show.terminal import fitted
     from evenhand.show.track import terminal as shown
 
     made = track_models(models, **given)

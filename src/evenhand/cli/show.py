@@ -40,7 +40,7 @@ def show(
     if as_json:
         print_json([row for row in loaded.results if not dataset or row["dataset"] in dataset])
     elif full or dataset or frequency:
-        from evenhand.show.scorecard import scorecard
+        from evenhand.show.terminal import scorecard
 
         terminal.show(scorecard(loaded, dataset or (), frequency=_read_frequencies(frequency) if frequency else None))
     else:
@@ -60,7 +60,7 @@ def rescore(as_json: Json = False, plugin: Plugins = None, **given: Unpack[Resco
 
 def print_answer(run: Any, *, whole: bool = True) -> None:
     """Print the main results of a run, on one screen; or only the beginning of that."""
-    from evenhand.show.answer import answer, brief, fitted
+    from evenhand.show.terminal import answer, brief, fitted
 
     width = fitted(terminal.width())
     terminal.show(answer(run, width) if whole else brief(run), width=width)

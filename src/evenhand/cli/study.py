@@ -51,7 +51,8 @@ def corpus(
     """
     from evenhand.calls.corpus import check_folder, write
     from evenhand.calls.learning import learned, named
-    from evenhand.show.tables import counted, learned_table
+    from evenhand.show.corpus import counted
+    from evenhand.show.tables import learned_table
     from evenhand.text.counting import Corpus, count_all
     from evenhand.text.vocabulary import read_vocabulary
 

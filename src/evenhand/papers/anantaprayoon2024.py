@@ -12,8 +12,8 @@ from evenhand.datasets.corpora import RELEASED, SIZE, examples
 from evenhand.errors import BadInput, ModelNotFound
 from evenhand.models import find
 from evenhand.papers.base import Reproduction, published, versus
+from evenhand.papers.findings import SETS, distribution
 from evenhand.papers.metaeval import RATES, inference
-from evenhand.papers.nli_labels import SETS, distribution
 
 LABELS = ("entailment", "contradiction", "neutral")
 SCORES = ("fraction-neutral", "nli-coal")

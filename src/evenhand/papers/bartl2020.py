@@ -13,9 +13,8 @@ from evenhand.datasets import rows
 from evenhand.datasets.corpora import Splitter, sentences
 from evenhand.errors import BadInput, UnfitModel
 from evenhand.models.base import OwnInputs, Read, Reading
-from evenhand.papers import hypotheses
 from evenhand.papers.base import Reproduction, file_name, published, versus
-from evenhand.papers.paired import changes, pairs, signed_ranks
+from evenhand.papers.findings import changes, evaluate_hypotheses, pairs, signed_ranks
 
 LENGTH = 16  # the next power of two of the longest sentence in words, not in tokens
 
@@ -133,7 +132,7 @@ def reproduce(
         notes.append("Columns post and diff, W, r and p of Table 4 need a fine-tuned model: `post` or `finetune=gap`.")
     if german is None:
         notes.append("Table 5 needs a German model: `german_model`.")
-    claims = hypotheses.evaluate(pre, last)
+    claims = evaluate_hypotheses(pre, last)
     return Reproduction(pd.DataFrame(cells), notes, claims, [run for run in (before, after, german) if run])
 
 

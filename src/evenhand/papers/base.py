@@ -12,7 +12,7 @@ import pandas as pd
 
 from evenhand import Run, Score, Summary, models
 from evenhand.errors import BadInput, DataNotFound
-from evenhand.papers.hypotheses import Claim
+from evenhand.papers.findings import Claim
 from evenhand.stats import ALPHA, Paired, generator, holm
 
 DATA = Path(__file__).parent / "data"

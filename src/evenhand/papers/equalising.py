@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evenhand.errors import BadInput
-from evenhand.papers.paired import changes
+from evenhand.papers.findings import changes
 from evenhand.stats import Estimate, Line, adjust, decide, fit_line, generator, mean_estimate, ratio_of_spreads
 
 FEWEST = 3

@@ -1,18 +1,253 @@
-"""What a run's scores show beyond its values, by dataset, for the scorecard."""
+"""What a run's scores show beyond its values: pairs, the workforce, hypotheses, German forms, labels of NLI."""
 
+import csv
+import math
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from evenhand import Run
+from evenhand import Partners, Run
+from evenhand.datasets.becpro import professions
 from evenhand.errors import BadInput
-from evenhand.papers import hypotheses, paired, workforce
-from evenhand.stats import adjust, generator, mean_estimate
+from evenhand.stats import FEWEST_SAMPLED, Estimate, adjust, correlate, decide, generator, mean_estimate, signed_rank
+
+FEWEST_RANKED = 6
+"""Pairs below which ranks say nothing: the signed-rank test cannot reach .05, and r of one pair is -0.71 or +0.71."""
+
+
+def pairs(scores: pd.DataFrame) -> pd.DataFrame:
+    """One row for each female-male pair of a frame of scores: Partners.pairs.
+
+    A form that agrees with the person (German) is part of the gender: partners differ in it.
+    """
+    if missing := {"gender", "slot"} - set(scores.columns):
+        raise BadInput(f"Pairs need the groups gender and slot. Missing: {', '.join(sorted(missing))}.")
+    differ = ("person", "form") if agreeing(scores) else ("person",)
+    return Partners("gender", "female", "male", differ).pairs(scores)
+
+
+def agreeing(scores: pd.DataFrame) -> bool:
+    """Whether each profession's form agrees with the person's gender (German), so that grammar explains differences."""
+    return "form" in scores and not scores.groupby("gender")["form"].nunique().gt(1).any()
+
+
+def signed_ranks(paired: pd.DataFrame, by: str = "prof_gender") -> pd.DataFrame:
+    """The paper's signed-rank test over the single pairs of each group of `by`, with the mean `difference`.
+
+    `w` is the sum of positive ranks, `r` has a direction (over pairs that differ), `r_printed` and `p_printed` are as
+    in its tables. That p takes pairs of one profession for independent, which they are not: no verdict rests on it.
+    """
+    rows: list[dict[str, object]] = []
+    for label, part in paired.dropna(subset="difference").groupby(by):
+        found = signed_rank(part["difference"].to_numpy())
+        printed = {"w": found.w, "r": found.r, "r_printed": found.r_as_printed, "p_printed": found.p}
+        if len(part) < FEWEST_RANKED:
+            printed = dict.fromkeys(printed, math.nan)
+        rows.append({by: str(label), "pairs": len(part), "difference": part["difference"].mean(), **printed})
+    return pd.DataFrame(rows, columns=[by, "pairs", "difference", "w", "r", "r_printed", "p_printed"])
+
+
+def changes(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
+    """The scores of `after` minus those of `before`, item by item, as scores: what the paper tests in Table 4."""
+    keys = [c for c in before.columns if c != "score" and c in after.columns]
+    joined = before.merge(after, on=keys, suffixes=("", "_after"), validate="one_to_one")
+    if len(joined) != len(before) or len(joined) != len(after):
+        raise BadInput(
+            f"Both runs must have the same items. Got {len(before)} and {len(after)}, {len(joined)} in common."
+        )
+    joined["score"] = joined["score_after"] - joined["score"]
+    return joined.drop(columns="score_after")
+
+
+SETS = ("pro", "anti", "non")
+MEASURES = {label: f"fraction-{label}" for label in ("entailment", "contradiction", "neutral")}
+"""By label, the measure that counts it; for neutral the one that counts all others."""
+
+
+def distribution(values: Sequence[Any]) -> pd.DataFrame:
+    """A row for each set and label: `set`, `label`, `value`, `low`, `high`, the last three from 0 to 1.
+
+    Takes the values of a run on one dataset. Empty where not all three labels of its sets were counted.
+    """
+    found = {(row.measure, row.groups["set"]): row for row in values if list(row.groups) == ["set"]}
+    rows = []
+    for name, (label, measure) in product(SETS, MEASURES.items()):
+        if (measure, name) not in found:
+            return pd.DataFrame()
+        share = found[measure, name]
+        ends = (share.value, share.low, share.high)
+        value, low, high = (1 - share.value, 1 - share.high, 1 - share.low) if label == "neutral" else ends
+        rows.append({"set": name, "label": label, "value": value, "low": low, "high": high})
+    return pd.DataFrame(rows)
+
+
+WHAT = ("female", "male", "difference")
+
+
+def by_profession(scores: pd.DataFrame, *, by: str = "prof_gender", cluster: str = "profession") -> pd.DataFrame:
+    """Mean association of each profession with female and male words, and their difference; one row per profession."""
+    means = scores.pivot_table(index=[by, cluster], columns="gender", values="score")
+    means = means.reindex(columns=["female", "male"]).reset_index()
+    means["difference"] = means["female"] - means["male"]
+    return means.rename_axis(columns=None)
+
+
+def profession_means(scores: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
+    """Mean association of each profession with female and male words, with 95 % intervals.
+
+    A row for each profession and gender: prof_gender, profession, words, association, low, high. The sentences of one
+    profession share person words and templates, which cross: the interval covers other ones of both.
+    """
+    rows = []
+    for (group, profession, words), part in scores.groupby(["prof_gender", "profession", "gender"], sort=False):
+        known = part.dropna(subset="score")
+        clusters = {name: known[name].astype(str).tolist() for name in ("person", "template")}
+        rng = generator(seed, {"profession": str(profession), "gender": str(words)})
+        found = mean_estimate(
+            known["score"].to_numpy(dtype=float), clusters["person"], rng, crossed=[clusters["template"]]
+        )
+        named = {"prof_gender": group, "profession": profession, "words": words}
+        rows.append({**named, "association": found.value, "low": found.low, "high": found.high})
+    return pd.DataFrame(rows)
+
+
+def shares() -> dict[str, float]:
+    """Percentage of women by profession in the US, 2019: the paper's Tables 6-8."""
+    return {job.name: job.percent_women for job in professions()}
+
+
+def german_shares(path: Path) -> dict[str, float]:
+    """Percentage of women by profession in Germany, from the released table (professions_us_de.tsv).
+
+    They are of broad categories (79.36 for all health jobs), not of single professions, so ties are many.
+    """
+    try:
+        rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines(), delimiter="\t"))
+        return {row["simplified_professions"]: float(row["percent_de"]) for row in rows}
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise BadInput(
+            f"'{path}' must be the released professions_us_de.tsv, with columns simplified_professions and percent_de. "
+            f"Got: {error}."
+        ) from error
+
+
+def correlate_with(
+    scores: pd.DataFrame,
+    numbers: Mapping[str, float],
+    *,
+    by: str = "prof_gender",
+    cluster: str = "profession",
+    seed: int = 0,
+    what: Sequence[str] = WHAT,
+    within: bool = True,
+) -> pd.DataFrame:
+    """Correlation over professions of female, male and difference scores with `numbers`, overall and `within` groups.
+
+    Pearson and Spearman with 95 % intervals (bootstrap over professions) and two-sided p. The groups were chosen by the
+    share of women, so the overall correlation is mostly one of three groups; those within say what is left.
+    """
+    means = by_profession(scores, by=by, cluster=cluster)
+    means["number"] = means[cluster].map(numbers)
+    parts = {"all": means} | ({str(label): part for label, part in means.groupby(by)} if within else {})
+    rows = []
+    for group, part in parts.items():
+        for score in what:
+            known = part.dropna(subset=[score, "number"])
+            row: dict[str, object] = {"group": group, "score": score, "n": len(known)}
+            for kind in ("pearson", "spearman"):
+                rng = generator(seed, {"group": group, "score": score, "kind": kind})
+                found = correlate(known[score].to_numpy(), known["number"].to_numpy(dtype=float), rng, kind=kind)
+                row |= {kind: found.value, f"{kind}_low": found.low, f"{kind}_high": found.high, f"{kind}_p": found.p}
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+TYPICAL = (("female", "female"), ("male", "male"))
+ANTI = (("female", "male"), ("male", "female"))
+MARGIN = 0.1
+"""Nats that count as no difference for H3: one word is at most 1.11 times as likely as the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One thing a hypothesis expects, and what was found.
+
+    `supported` where the value leans to the expected side, by the rule of stats.verdict with p adjusted over all
+    claims; `refuted` where it leans to the other; `undecided` otherwise. A claim of no difference is supported where
+    the whole interval lies within +-0.1 nats, and refuted where the value leans and the whole interval lies beyond.
+    """
+
+    hypothesis: str
+    claim: str
+    found: Estimate
+    sign: int
+    """1 or -1: the expected side; 0: no difference is expected."""
+    contrast: Estimate | None = None
+    """The same words minus those of the other gender with the same professions: what is left beyond the professions."""
+
+    @property
+    def verdict(self) -> str:
+        found, ruled = self.found, decide(self.found)
+        if ruled.why:
+            return "undecided"
+        if self.sign:
+            return "undecided" if ruled.side == 0 else "supported" if ruled.side == self.sign else "refuted"
+        if -MARGIN < found.low <= found.high < MARGIN:
+            return "supported"
+        return "refuted" if ruled.side and (found.low > MARGIN or found.high < -MARGIN) else "undecided"
+
+
+def evaluate_hypotheses(before: pd.DataFrame, after: pd.DataFrame | None = None, *, seed: int = 0) -> list[Claim]:
+    """The claims of H1 to H3 on the scores before and, if given, after fine-tuning.
+
+    H1: typical pairs (female word, female profession) have positive association, which fine-tuning lowers. H2:
+    anti-typical pairs have negative association, which fine-tuning raises. H3: with balanced professions female and
+    male do not differ, and fine-tuning changes little.
+    """
+    claims = list(_claims(before, changes(before, after) if after is not None else None, seed))
+    found = adjust([claim.found for claim in claims], crossed=True)
+    return [replace(claim, found=estimate) for claim, estimate in zip(claims, found, strict=True)]
+
+
+def _claims(before: pd.DataFrame, change: pd.DataFrame | None, seed: int) -> Iterator[Claim]:
+    paired = pairs(before)
+    for hypothesis, settings, sign in (("H1", TYPICAL, 1), ("H2", ANTI, -1)):
+        for gender, jobs in settings:
+            said, moves = ("positive", "falls") if sign > 0 else ("negative", "rises")
+            words = f"{gender} words with {jobs} professions"
+            beyond = paired[paired["prof_gender"] == jobs]
+            beyond = beyond.assign(score=beyond["difference"] * (1 if gender == "female" else -1))
+            contrast = _estimate(beyond, jobs, "female - male", seed)
+            yield Claim(hypothesis, f"{words}: {said}", _cell(before, gender, jobs, seed), sign, contrast=contrast)
+            if change is not None:
+                yield Claim(hypothesis, f"{words}: {moves} after fine-tuning", _cell(change, gender, jobs, seed), -sign)
+    balanced = paired[paired["prof_gender"] == "balanced"].assign(score=lambda rows: rows["difference"])
+    difference = _estimate(balanced, "balanced", "female - male", seed)
+    yield Claim("H3", "female and male words do not differ with balanced professions", difference, 0)
+    if change is not None:
+        for gender in ("female", "male"):
+            claim = f"{gender} words with balanced professions: no change after fine-tuning"
+            yield Claim("H3", claim, _cell(change, gender, "balanced", seed), 0)
+
+
+def _cell(scores: pd.DataFrame, gender: str, jobs: str, seed: int) -> Estimate:
+    return _estimate(scores[(scores["gender"] == gender) & (scores["prof_gender"] == jobs)], jobs, gender, seed)
+
+
+def _estimate(part: pd.DataFrame, jobs: str, gender: str, seed: int) -> Estimate:
+    part = part.dropna(subset="score")
+    rng = generator(seed, {"prof_gender": jobs, "gender": gender})
+    ways = [part[name].astype(str).tolist() for name in ("template", "slot") if name in part]
+    crossed = ways if all(len(set(way)) >= FEWEST_SAMPLED for way in ways) else []  # as in core.estimands
+    one_set = [""] * len(part)
+    return mean_estimate(part["score"].to_numpy(), part["profession"].tolist(), rng, crossed=crossed, sets=one_set)
+
 
 EFFECTS = ("social", "agreement", "form", "level")
 
@@ -43,7 +278,7 @@ def decompose(scores: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(effects).reset_index()
 
 
-def summary(effects: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
+def summarise_effects(effects: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
     """Mean of each effect by profession group, with intervals over professions, a sign-flip p, and Holm's over all."""
     labels, found = [], []
     for label, part in effects.groupby("prof_gender"):
@@ -64,15 +299,15 @@ class Findings:
     by: str
     """The group whose parts are compared: kinds of professions, of emotions."""
     ranks: pd.DataFrame = field(default_factory=pd.DataFrame)
-    """The paper's test of female - male over single pairs, by group: papers.paired.signed_ranks."""
-    claims: list[hypotheses.Claim] = field(default_factory=list)
+    """The paper's test of female - male over single pairs, by group: `signed_ranks`."""
+    claims: list[Claim] = field(default_factory=list)
     """Empty where each German form agrees with its person, so that grammar would decide, or the model is unfit."""
     workforce: dict[str, pd.DataFrame] = field(default_factory=dict)
-    """Correlation of female - male with the share of women, by country: papers.workforce.against."""
+    """Correlation of female - male with the share of women, by country: `correlate_with`."""
     confounds: dict[str, pd.DataFrame] = field(default_factory=dict)
     """The same, with the number of tokens, and with frequency where it is given."""
     agreement: pd.DataFrame = field(default_factory=pd.DataFrame)
-    """Social, agreement and form effects of crossed German forms: `summary`."""
+    """Social, agreement and form effects of crossed German forms: `summarise_effects`."""
 
 
 def findings(run: Run, dataset: str = "", *, frequency: Mapping[str, float] | None = None) -> list[Findings]:
@@ -96,29 +331,29 @@ def findings(run: Run, dataset: str = "", *, frequency: Mapping[str, float] | No
 def _task_findings(
     scores: pd.DataFrame, by: str, task: Any, numbers: Mapping[str, Mapping[str, float]], unfit: bool
 ) -> Findings:
-    against = partial(workforce.against, scores, by=by, cluster=task.cluster, seed=task.seed, what=["difference"])
-    ranks = paired.signed_ranks(paired.pairs(scores), by)
+    against = partial(correlate_with, scores, by=by, cluster=task.cluster, seed=task.seed, what=["difference"])
+    ranks = signed_ranks(pairs(scores), by)
     confounds = {k: against(v, within=False) for k, v in numbers.items() if task.cluster}
     if by != "prof_gender":
         return Findings(task.dataset, by, ranks, confounds=confounds)
-    agreeing = paired.agreeing(scores)
-    crossed = "form" in scores and not agreeing
-    shares = _shares(task.dataset_builder)
+    grammar = agreeing(scores)
     return Findings(
         task.dataset,
         by,
         ranks,
-        claims=[] if agreeing or unfit else hypotheses.evaluate(scores, seed=task.seed),
-        workforce={country: against(share) for country, share in shares.items()},
+        claims=[] if grammar or unfit else evaluate_hypotheses(scores, seed=task.seed),
+        workforce={country: against(share) for country, share in _shares_by_country(task.dataset_builder).items()},
         confounds=confounds,
-        agreement=summary(decompose(scores), seed=task.seed) if crossed else pd.DataFrame(),
+        agreement=(
+            summarise_effects(decompose(scores), seed=task.seed) if "form" in scores and not grammar else pd.DataFrame()
+        ),
     )
 
 
-def _shares(dataset: str) -> dict[str, dict[str, float]]:
+def _shares_by_country(dataset: str) -> dict[str, dict[str, float]]:
     """The US shares of the paper; the German ones too, for a German run, where the user has the released table."""
-    shares = {"US": workforce.shares()}
+    known = {"US": shares()}
     released = Path(os.environ.get("EVENHAND_DATA", "")) / "becpro" / "professions_us_de.tsv"
     if dataset == "becpro-de" and released.is_file():
-        shares["Germany"] = workforce.german_shares(released)
-    return shares
+        known["Germany"] = german_shares(released)
+    return known

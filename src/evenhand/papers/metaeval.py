@@ -23,7 +23,7 @@ from evenhand.datasets.corpora import CORRECT, SIZE, Example, Order, check_rates
 from evenhand.errors import BadInput, check_known
 from evenhand.models import find
 from evenhand.papers.base import file_name
-from evenhand.papers.paired import pairs
+from evenhand.papers.findings import pairs
 from evenhand.stats import correlate, fit_line, generator, mean_interval
 
 POINTS = ["measure", "rate", "draw", "value", "low", "high"]

@@ -8,7 +8,7 @@ import pandas as pd
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from evenhand.papers.hypotheses import Claim
+from evenhand.papers.findings import Claim
 from evenhand.show.tables import cell, line, table
 from evenhand.stats import Estimate
 

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from evenhand import Drawing, Sections
 from evenhand.papers import written
-from evenhand.papers.nli_labels import distribution
+from evenhand.papers.findings import Findings, distribution, findings
 from evenhand.papers.printing import claim_lines
 from evenhand.show.tables import RANKS, estimate, framed, line, table
 
@@ -20,34 +20,32 @@ class Professions(Sections):
     """BEC-Pro: professions and the workforce, hypotheses, German forms (Bartl et al. 2020)."""
 
     def page(self, measured: Any) -> Iterable[Drawing]:
-        from evenhand.papers.figures import workforce_on_page
+        from evenhand.papers.charts import workforce_on_page
 
         return workforce_on_page(measured)
 
     def terminal(self, run: Any, dataset: str, *, frequency: Mapping[str, float] | None = None) -> Iterable[Any]:
-        from evenhand.papers.findings import findings
-
         for found in findings(run, dataset, frequency=frequency):
             yield from _findings(found)
 
     def figures(self, runs: Mapping[str, Any], *, marked: Collection[str] | None = None) -> Mapping[str, Any]:
-        from evenhand.papers.figures import becpro
+        from evenhand.papers.charts import profession_figures
 
-        return becpro(runs)
+        return profession_figures(runs)
 
 
 class Pronouns(Sections):
     """Pronoun templates and sentence pairs (Barza 2023)."""
 
     def page(self, measured: Any) -> Iterable[Drawing]:
-        from evenhand.papers.figures import pronouns_on_page
+        from evenhand.papers.charts import pronouns_on_page
 
         return pronouns_on_page(measured)
 
     def figures(self, runs: Mapping[str, Any], *, marked: Collection[str] | None = None) -> Mapping[str, Any]:
-        from evenhand.papers.figures import pairs, pronouns
+        from evenhand.papers.charts import pronoun_figures, sample_size_figures
 
-        return {**pronouns(runs, marked), **pairs(runs)}
+        return {**pronoun_figures(runs, marked), **sample_size_figures(runs)}
 
 
 class Labels(Sections):
@@ -56,7 +54,7 @@ class Labels(Sections):
     shown_here = ("fraction-entailment", "fraction-contradiction")
 
     def page(self, measured: Any) -> Iterable[Drawing]:
-        from evenhand.papers.figures import labels_on_page
+        from evenhand.papers.charts import labels_on_page
 
         return labels_on_page(measured)
 
@@ -66,16 +64,16 @@ class Labels(Sections):
             yield from _distribution(shares, rows)
 
     def figures(self, runs: Mapping[str, Any], *, marked: Collection[str] | None = None) -> Mapping[str, Any]:
-        from evenhand.papers.figures import labels
+        from evenhand.papers.charts import label_figures
 
-        return labels(runs)
+        return label_figures(runs)
 
 
 class TargetWords(Sections):
     """The words of an association test, from one set of attributes to the other (Caliskan et al. 2017)."""
 
     def page(self, measured: Any) -> Iterable[Drawing]:
-        from evenhand.papers.figures import words_on_page
+        from evenhand.papers.charts import words_on_page
 
         return words_on_page(measured)
 
@@ -109,7 +107,7 @@ def _distribution(labels: pd.DataFrame, rows: Sequence[Any]) -> Iterator[Rendera
     yield table(["evaluation data", "Ent.", "Con.", "Neu.", "FN", "NLI-CoAL"], lines, left=["evaluation data"])
 
 
-def _findings(found: Any) -> Iterator[RenderableType]:
+def _findings(found: Findings) -> Iterator[RenderableType]:
     if found.ranks.empty:
         yield line("No two partners have both a score: a larger sample would have some.", "dim")
         return

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from evenhand import Drawing
-from evenhand.papers.workforce import shares
+from evenhand.papers.findings import shares
 from evenhand.stats import Line, fit_line, generator
 
 FEWEST = 8

@@ -1,9 +1,20 @@
-"""The numbers of a corpus in words, for terminal and page."""
+"""The numbers of a corpus in words, on the terminal and as a page."""
 
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
+from rich.console import Group, RenderableType
+
+from evenhand.runs.rows import Number
+from evenhand.show.page.readings import Verdict
+from evenhand.show.page.runs import policy, render
+from evenhand.show.page.scale import IntervalScale, domain, strip
+from evenhand.show.tables import framed, line, table
 from evenhand.stats.estimate import Estimate
-from evenhand.text.shares import FEWEST, Counted, Ratio
+from evenhand.text.shares import FEWEST, SIDES, Counted, Ratio
 
 LEANS = {
     "female": "● more women",
@@ -67,3 +78,148 @@ def around(found: Counted) -> dict[str, dict[str, str]]:
             here, expected = row["male"], row["female"] + row["male"] - expected
         told["men" if row["z"] > 0 else "women"][row["word"]] = f"{row['word']} {here:,} ({expected:,.0f})"
     return told
+
+
+def counted(name: str, found: Counted) -> RenderableType:
+    """A corpus in numbers: women and men by words and by first names, professions, words around them."""
+    return Group(*_corpus_parts(name, found))
+
+
+def _corpus_parts(name: str, found: Counted) -> Iterator[RenderableType]:
+    yield line(f"{name}: {size(found)}", "bold")
+    heads = ("counted", "women", "men", "share of women", "verdict")
+    rows = [[what, f"{r.female:,}", f"{r.male:,}", percent(r.share), lean(r.lean)] for what, r in shares(found).items()]
+    yield table(heads, rows, left=["counted", "verdict"])
+    yield from (line(f"{r.log.note.capitalize()}.", "yellow") for r in shares(found).values() if r.log.note)
+    yield line(f"Intervals are 95 %, over {found.unit}s. First names are those that evenhand swap would swap.", "dim")
+    yield from (line(told, "yellow") for told in cautions(found))
+    if found.beside.empty:
+        yield line(f"Mean size over professions: –, since {found.score.note}.", "")
+    else:
+        numbers = {"women": ",", "men": ",", "ratio": "+.2f", "low": "+.2f", "high": "+.2f"}
+        jobs = found.beside.sort_values("ratio").rename(columns={"female": "women", "male": "men", "lean": "verdict"})
+        yield line("Sentences with a profession: ln(men / women), less that of the corpus as a whole", "bold")
+        yield framed(jobs.assign(verdict=jobs["verdict"].map(lean)), {"profession": "", **numbers, "verdict": ""})
+        mean = found.score.number(".2f")
+        yield line(f"Mean size over {len(jobs)} profession{'s' * (len(jobs) > 1)}: {mean} (0: none is gendered)", "")
+    if len(found.rare):
+        few = ", ".join(f"{row.profession} {row.female}/{row.male}" for row in found.rare.itertuples())
+        yield line(f"In fewer than {FEWEST} sentences, so without a verdict (women/men): {few}", "dim")
+    if found.contexts.empty:
+        yield line(f"No word stands out next to women or men: {number_tested(found)}.", "")
+        return
+    yield line(
+        f"Words that occur more often than chance explains, of {found.tested:,} that were tested: sentences (expected)",
+        "bold",
+    )
+    for side, words in around(found).items():
+        yield line(f"  with {side}: {', '.join(words.values()) or 'none'}", "")
+
+
+ENDS = ("more men", "more women")
+
+
+@dataclass(frozen=True)
+class Section:
+    """A corpus on the page."""
+
+    name: str
+    found: Counted
+    examples: Mapping[str, Sequence[str]]
+    """Example sentences by word."""
+
+    @property
+    def shares(self) -> list[tuple[str, Ratio, str, str, IntervalScale]]:
+        """What is counted, its counts, the share of women, the verdict, and the share drawn on its scale."""
+        rows = []
+        for what, ratio in shares(self.found).items():
+            share = ratio.share
+            number = Number(100 * share.value, 100 * share.low, 100 * share.high, neutral=50.0)
+            drawn = strip([number], ENDS, (0.0, 100.0), f"share of women: {percent(share)}", _lean_verdicts(ratio.lean))
+            rows.append((what, ratio, percent(share), lean(ratio.lean), drawn))
+        return rows
+
+    @property
+    def sentence(self) -> str:
+        words = self.found.words
+        if not words.log.known:
+            return words.log.note + "."
+        told = {"female": "It speaks more of women", "male": "It speaks more of men"}
+        shown = told.get(words.lean, "It is not shown to speak more of women or of men")
+        return f"{shown}: women are {percent(words.share)} of its gendered words."
+
+    @property
+    def leaning(self) -> dict[str, list[str]]:
+        """Professions that occur more often with women, or with men, than the corpus as a whole mentions them."""
+        jobs = self.found.beside.sort_values("ratio")
+        return {
+            who: list(jobs.loc[jobs["lean"] == side, "profession"])
+            for who, side in (("women", "female"), ("men", "male"))
+        }
+
+    @property
+    def jobs(self) -> list[dict[str, Any]]:
+        """The professions, each with its interval drawn; here above 0 means more women, as on the scale of shares."""
+        rows: Any = self.found.beside.sort_values("ratio", ascending=False).to_dict("records")
+        numbers = [Number(-row["ratio"], -row["high"], -row["low"]) for row in rows]
+        between = domain(numbers, None, 0.0)
+        return [
+            row
+            | {
+                "number": number,
+                "verdict": lean(row["lean"]),
+                "times": _ratio_in_words(number.value),
+                "drawn": strip(
+                    [number],
+                    ENDS,
+                    between,
+                    f"{row['profession']}: {number.text} {number.brackets}",
+                    _lean_verdicts(row["lean"]),
+                ),
+            }
+            for row, number in zip(rows, numbers, strict=True)
+        ]
+
+    @property
+    def words(self) -> dict[str, list[tuple[str, Sequence[str]]]]:
+        """The words around women, and around men, with how often they occur, and examples."""
+        return {
+            who: [(told, self.examples.get(word, ())) for word, told in found.items()]
+            for who, found in around(self.found).items()
+        }
+
+    def common(self, what: str) -> dict[str, pd.DataFrame]:
+        """The most frequent gendered words, or first names, of women and of men."""
+        frame = self.found.common[what]
+        return {who: frame[frame["gender"] == side] for who, side in (("women", "female"), ("men", "male"))}
+
+
+def _lean_verdicts(lean: str) -> list[Verdict]:
+    return [Verdict("leans" if lean in SIDES else "undecided", lean)]
+
+
+def _ratio_in_words(value: float) -> str:
+    """A logarithm of a ratio in words: "2.1 times as many men"."""
+    return f"{math.exp(abs(value)):.1f} times as many {'men' if value < 0 else 'women'}"
+
+
+def corpus_page(
+    corpora: Mapping[str, Counted],
+    examples: Mapping[str, Mapping[str, Sequence[str]]],
+    facts: Mapping[str, str],
+    listed: str = "professions",
+) -> str:
+    """The page of these corpora; `facts` say how they were counted, `listed` what is counted next to people."""
+    sections = [Section(name, found, examples.get(name, {})) for name, found in corpora.items()]
+    return render(
+        "corpus.html.j2",
+        sections=sections,
+        title=", ".join(corpora),
+        facts=facts,
+        listed=listed,
+        size=size,
+        cautions=cautions,
+        number_tested=number_tested,
+        fewest=FEWEST,
+        policy=policy(),
+    )  # fmt: skip

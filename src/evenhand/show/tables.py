@@ -1,7 +1,7 @@
 """Tables for the terminal, except the scorecard of a run."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -13,10 +13,8 @@ from rich.text import Text
 from evenhand.analysis.change import ONE_TRAINING
 from evenhand.core.model import Finding
 from evenhand.formats.escaping import markdown
-from evenhand.show.corpus import around, cautions, lean, number_tested, percent, shares, size
 from evenhand.show.page import readings
 from evenhand.stats.estimate import Estimate
-from evenhand.text.shares import FEWEST, Counted
 
 
 def line(text: str, style: str) -> Text:
@@ -186,39 +184,3 @@ def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left:
     lines = [heads, ["---" if head in left else "--:" for head in heads]]
     shown = [[markdown(cell) for cell in row] for row in rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in [*lines, *shown])
-
-
-def counted(name: str, found: Counted) -> RenderableType:
-    """A corpus in numbers: women and men by words and by first names, professions, words around them."""
-    return Group(*_corpus_parts(name, found))
-
-
-def _corpus_parts(name: str, found: Counted) -> Iterator[RenderableType]:
-    yield line(f"{name}: {size(found)}", "bold")
-    heads = ("counted", "women", "men", "share of women", "verdict")
-    rows = [[what, f"{r.female:,}", f"{r.male:,}", percent(r.share), lean(r.lean)] for what, r in shares(found).items()]
-    yield table(heads, rows, left=["counted", "verdict"])
-    yield from (line(f"{r.log.note.capitalize()}.", "yellow") for r in shares(found).values() if r.log.note)
-    yield line(f"Intervals are 95 %, over {found.unit}s. First names are those that evenhand swap would swap.", "dim")
-    yield from (line(told, "yellow") for told in cautions(found))
-    if found.beside.empty:
-        yield line(f"Mean size over professions: –, since {found.score.note}.", "")
-    else:
-        numbers = {"women": ",", "men": ",", "ratio": "+.2f", "low": "+.2f", "high": "+.2f"}
-        jobs = found.beside.sort_values("ratio").rename(columns={"female": "women", "male": "men", "lean": "verdict"})
-        yield line("Sentences with a profession: ln(men / women), less that of the corpus as a whole", "bold")
-        yield framed(jobs.assign(verdict=jobs["verdict"].map(lean)), {"profession": "", **numbers, "verdict": ""})
-        mean = found.score.number(".2f")
-        yield line(f"Mean size over {len(jobs)} profession{'s' * (len(jobs) > 1)}: {mean} (0: none is gendered)", "")
-    if len(found.rare):
-        few = ", ".join(f"{row.profession} {row.female}/{row.male}" for row in found.rare.itertuples())
-        yield line(f"In fewer than {FEWEST} sentences, so without a verdict (women/men): {few}", "dim")
-    if found.contexts.empty:
-        yield line(f"No word stands out next to women or men: {number_tested(found)}.", "")
-        return
-    yield line(
-        f"Words that occur more often than chance explains, of {found.tested:,} that were tested: sentences (expected)",
-        "bold",
-    )
-    for side, words in around(found).items():
-        yield line(f"  with {side}: {', '.join(words.values()) or 'none'}", "")

@@ -1,16 +1,155 @@
-"""The checkpoints of a training on the terminal, and as a chart."""
+"""A training and its checkpoints: in sentences, on the terminal, as charts and as a page."""
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+import pandas as pd
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from evenhand.analysis.change import ONE_TRAINING
-from evenhand.analysis.tracking import Track
-from evenhand.show.page.track import MARKS, lead, named, notes, sentence
-from evenhand.show.page.track import chart as panel
+from evenhand.analysis.change import ONE_TRAINING, Change
+from evenhand.analysis.tracking import Curve, Track, way_of
+from evenhand.show.page import readings
+from evenhand.show.page.charts import chart_values
+from evenhand.show.page.readings import probability
+from evenhand.show.page.runs import policy, render
 from evenhand.show.tables import line, table
+
+MARKS = {"lost": "▲", "gained": "▼", "changed": "◆"}
+BECAME = {"lost": "became more biased", "gained": "became less biased", "changed": "changed"}
+KNOWS = {"lost": "came to know less", "gained": "came to know more", "changed": "changed"}
+"""By Change.way: BECAME for measures of bias, KNOWS for measures of what a model should know."""
+TOLD = 3
+"""Changes that the first sentence names."""
+
+
+def named(track: Track, curve: Curve) -> str:
+    """A curve in words: the dataset, and the group where there are several."""
+    title = readings.dataset(curve.task.dataset)
+    others = {one.task.dataset for one in track.curves if readings.dataset(one.task.dataset) == title}
+    whole = f"{title} · {curve.task.dataset}" if len(others) > 1 else title
+    words = readings.words_of(curve.values[0])
+    return f"{whole}, {words}" if words else whole
+
+
+def became(row: Change) -> str:
+    """A change in words, such as "became more biased"."""
+    return (KNOWS if row.task.better == "higher" else BECAME)[row.way]
+
+
+def sentence(track: Track, row: Change) -> str:
+    """A change that is shown: both values, the change with its interval, and p."""
+    curve = track.curve(row)
+    form = curve.values[0].form
+    towards = row.moved or "not shown to be nearer to neutral or farther from it"
+    tested = f"change {row.difference.shown()}, {probability(row.p_holm)}, adjusted"
+    return f"{named(track, curve)}: {row.before:{form}} → {row.after:{form}}, {towards} ({tested})"
+
+
+def lead(track: Track) -> str:
+    """The answer, in a sentence or two: where the model became more or less biased."""
+    if len(unfit := _unfit_checkpoints(track, all)) >= len(track.labels) - 1:
+        are = "is" if len(unfit) == 1 else "are"
+        return f"Nothing can be judged: {', '.join(unfit)} {are} unfit to be measured, by the doctor."
+    if not track.shown:
+        whole = _group_changes(track, track.overall)
+        overall = "".join(f" From {start} to {end} it {told}{of}." for told, start, end, of in whole)
+        none = f"No change between neighbouring checkpoints is shown in {_values(len(track.curves))}"
+        return f"{none}; other measures are not compared here.{overall}"
+    groups = list(_group_changes(track, track.shown))
+    parts = [f"{told} between {start} and {end}{of}" for told, start, end, of in groups[:TOLD]]
+    text = ", ".join(parts) + (f", and {len(groups) - TOLD} more" if len(groups) > TOLD else "")
+    none = f"No other change between neighbours is shown in {_values(len(track.curves))}"
+    return f"{text[:1].upper()}{text[1:]}. {none}; other measures are not compared here."
+
+
+def _group_changes(track: Track, rows: Sequence[Change]) -> Iterator[tuple[str, str, str, str]]:
+    """What happened, between which two checkpoints, and in which or how many values."""
+    found: dict[tuple[str, str, str], list[Change]] = {}
+    for row in rows:
+        found.setdefault((became(row), row.start, row.end), []).append(row)
+    for key, members in found.items():
+        one = f": {sentence(track, members[0]).rpartition(' (')[0]}" if len(rows) == 1 and len(track.curves) > 1 else ""
+        yield *key, one or f" ({len(members)} of {_values(len(track.curves))})" if len(track.curves) > 1 else ""
+
+
+def _values(n: int) -> str:
+    return f"{n} headline value{'s' if n != 1 else ''}"
+
+
+def _unfit_checkpoints(track: Track, of: Callable[[Iterable[bool]], bool] = any) -> list[str]:
+    """The checkpoints that the doctor calls unfit for a curve, or for all of them."""
+    return [
+        label
+        for label, run in zip(track.labels, track.runs, strict=True)
+        if of(run.record.unfit(curve.task) for curve in track.curves)
+    ]
+
+
+def notes(track: Track) -> Iterator[str]:
+    """Remarks to read before the curves."""
+    for labels in track.same_weights:
+        yield (
+            f"SAME WEIGHTS: {' and '.join(labels)} are one and the same model, so nothing can have changed between "
+            "them. Is one a copy, or was nothing trained in between?"
+        )
+    if unfit := _unfit_checkpoints(track):
+        yield f"Careful: {', '.join(unfit)}: unfit to be measured, by the doctor, so no change there is judged."
+    if few := [row for row in track.rows if way_of(row) == "few"]:
+        needed, there = max(row.needed for row in few), min(row.clusters for row in few)
+        values = _values(len({row.group for row in few}))
+        yield (
+            f"Careful: too few words to tell a change of {values}: {there} were measured, {needed} are needed. "
+            "Measure more items, with a larger limit or none."
+        )
+    if track.left_out:
+        yield f"Left out, since some runs do not have them: {', '.join(track.left_out)}."
+    if track.runs[0].record.partial:
+        yield track.runs[0].record.sample
+
+
+def card(track: Track, curve: Curve) -> dict[str, Any]:
+    """What the page shows of a curve: for each checkpoint its value, and the change from the one before."""
+    from evenhand.show.plots import page_svg  # drawing libraries take a second, which terminals do not need
+
+    before = {row.end: row for row in track.rows if track.neighbours(row) and track.curve(row) is curve}
+    rows = [(label, value, before.get(label)) for label, value in zip(track.labels, curve.values, strict=True)]
+    paired = bool(curve.values[0].contrast) or curve.task.by_gender
+    asks = readings.reading(curve.task, contrast=paired).title
+    told = ", ".join(f"{label} {value.text}" for label, value, _ in rows)
+    return {"name": named(track, curve), "asks": asks, "svg": page_svg(curve_chart(track, curve), told), "rows": rows}
+
+
+def curve_chart(track: Track, curve: Curve) -> Any:
+    """The Altair chart of a curve."""
+    from evenhand.show import plots
+
+    changed = {row.end for row in track.shown if track.curve(row) is curve}
+    rows = pd.DataFrame(
+        {"label": short, "neutral": value.neutral, "changed": label in changed, **chart_values(value)}
+        for label, short, value in zip(track.labels, track.short_labels, curve.values, strict=True)
+    )
+    return plots.curve(rows, curve.task.unit or "value")
+
+
+def track_page(track: Track) -> str:
+    """The page of a training."""
+    return render(
+        "track.html.j2",
+        track=track,
+        title=f"{track.labels[0]} to {track.labels[-1]}",
+        lead=lead(track),
+        changes=[(row, sentence(track, row)) for row in track.shown],
+        overall=[(row, sentence(track, row)) for row in track.overall],
+        notes=list(notes(track)),
+        cards=[card(track, curve) for curve in track.curves],
+        runs=list(zip(track.labels, track.runs, strict=True)),
+        marks=MARKS,
+        way_of=way_of,
+        policy=policy(),
+    )  # fmt: skip
+
 
 SENTENCES = 6
 """Changes that get a sentence each; the page has the others."""
@@ -64,7 +203,7 @@ def chart(track: Track) -> Any:
     """A panel for each headline value: the line of its values in a band of 95 % intervals."""
     import altair as alt  # takes a second, which a terminal does not need
 
-    panels = [panel(track, curve).properties(title=named(track, curve), width=320) for curve in track.curves]
+    panels = [curve_chart(track, curve).properties(title=named(track, curve), width=320) for curve in track.curves]
     note = [
         "Bands are 95 % intervals; the level line is neutral. Thick red: changed since the one before.",
         "A hollow dot: no lean is shown.",

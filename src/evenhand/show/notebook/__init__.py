@@ -29,9 +29,9 @@ from evenhand.show.page import readings
 from evenhand.show.page.runs import FILE, environment
 from evenhand.show.page.section import Measured
 from evenhand.show.page.short import lead, summary
-from evenhand.show.page.track import lead as where
-from evenhand.show.page.track import notes, sentence
 from evenhand.show.track import chart as curves
+from evenhand.show.track import lead as where
+from evenhand.show.track import notes, sentence
 from evenhand.stats.verdict import SIZES
 
 ROWS = 20

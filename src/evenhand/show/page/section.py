@@ -1,25 +1,190 @@
 """One measure on one dataset, of one or more runs: all that its section of the page shows."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import pandas as pd
 
 from evenhand.analysis.comparison import comparable, side_by_side
-from evenhand.analysis.reference import compared
-from evenhand.core.dataset import without_direction
+from evenhand.analysis.reference import compared, followed
+from evenhand.core.dataset import Kinds, without_direction
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
-from evenhand.runs.rows import Row, judged_group, missing_row
+from evenhand.runs.rows import Number, Row, judged_group, missing_row
+from evenhand.runs.values import rows_from
 from evenhand.show.page import examples, readings
 from evenhand.show.page.changes import Move
 from evenhand.show.page.provenance import judged_rows
 from evenhand.show.page.readings import Reading, Verdict, verdict
 from evenhand.show.page.scale import IntervalScale, domain, strip
-from evenhand.show.page.trust import LEVELS, Trust, trust
-from evenhand.show.page.value_tables import Table, TableRow, by_sample, table
+
+LEVELS = ("fine", "not tested", "careful", "unfit")
+"""The doctor's verdicts, from good to bad; and "not tested": the measure was never tried on models of known bias."""
+UNSCORED = {"careful": 0.01, "unfit": 0.5}
+"""The share of unscored items from which a value gets this level."""
+FEW, FEW_BY_T = 8, 5
+"""With fewer clusters an interval is unreliable; stereotype and default are judged by t, which needs fewer."""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One reason to trust a value, or not to."""
+
+    level: str
+    says: str
+
+
+@dataclass(frozen=True)
+class Trust:
+    """The worst of the reasons, and all of them."""
+
+    reasons: tuple[Reason, ...]
+
+    @property
+    def level(self) -> str:
+        return max((reason.level for reason in self.reasons), key=LEVELS.index, default="fine")
+
+    @property
+    def why(self) -> str:
+        """The first of the worst reasons; empty where all is fine."""
+        return "" if self.level == "fine" else next(r.says for r in self.reasons if r.level == self.level).rstrip(".")
+
+
+UNTRIED = Reason("not tested", "nobody has tried this number on models whose bias is known")
+
+
+def trust(run: StoredRun, reading: Reading, number: Row) -> Trust:
+    """The reasons for and against one value."""
+    return Trust(tuple(_reasons(run, reading, number)))
+
+
+def _reasons(run: StoredRun, reading: Reading, number: Row) -> Iterator[Reason]:
+    task, audit = number.task, number.audit
+    items = number.n + number.unscored
+    share = number.unscored / items if items else 1.0
+    level = "unfit" if share >= UNSCORED["unfit"] else "careful" if share >= UNSCORED["careful"] else "fine"
+    missing = f"{number.unscored:,} of {items:,} items ({share:.0%}) could not be scored"
+    yield Reason(level, missing if number.unscored else "every item could be scored")
+    if task.partial:
+        yield Reason("careful", f"a sample of at most {task.limit:,} items, not all of them")
+    if not number.spans:
+        yield Reason("unfit", "there is no interval")
+    elif number.clusters < max(FEW_BY_T if number.estimand or task.genders else FEW, number.needed):
+        ways = [task.cluster or "item", *([task.crossed] if task.crossed else []), *(task.kinds or Kinds("")).samples]
+        of = f"{ways[0]}s" if len(ways) == 1 else f"different values of {' or '.join(ways)}"
+        yield Reason("careful", f"the interval rests on only {number.clusters} {of}")
+    if reading.kind in ("lean", "errors") or number.estimand or number.contrast:
+        known = followed(run.record, task, number.estimand)
+        yield Reason("fine" if known.orders else "careful", str(known)) if known else UNTRIED
+    yield from _precision_reasons(number)
+    if imported := audit.imported:
+        yield Reason("careful", f"imported from {imported.file}: computed elsewhere, the model was not checked")
+    for finding in audit.doctor:
+        if finding.verdict != "fine" and finding.about(task.dataset):
+            yield Reason(finding.verdict, f"doctor, {finding.check}: {finding.says}")
+    if task.flaws:
+        yield Reason("fine", f"known flaws of the sentences: {task.flaws}")
+
+
+def _precision_reasons(number: Row) -> Iterator[Reason]:
+    """What half precision changed, if the run was measured in it."""
+    audit = number.audit
+    for found in audit.precision.deviations if audit.precision else ():
+        if (found.dataset, found.measure) == number.task.name:
+            dtype = audit.loaded["dtype"]
+            said = f"computed in {dtype}: on {found.items} items the mean is {found.shift:+.4f} from float32"
+            doubtful = ", ".join(found.doubtful)
+            yield Reason("careful", f"{said}, which may decide for: {doubtful}") if doubtful else Reason("fine", said)
+
+
+ROWS = 400
+"""Rows of a table; beyond, results.json has them."""
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """A row of a table: the labels of a group, in words, and for each run its number.
+
+    A stereotype or a default has its own reading: the two kinds differ by twice the stereotype.
+    """
+
+    labels: tuple[str, ...]
+    numbers: tuple[Number, ...]
+    move: Move | None = None
+    reading: Reading | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Values by group: what the groups are called, their names, and the rows; `left_out` rows did not fit."""
+
+    caption: str
+    names: tuple[str, ...]
+    rows: tuple[TableRow, ...]
+    reading: Reading
+    left_out: int = 0
+
+    @property
+    def groups(self) -> list[str]:
+        return [readings.group_name(name) for name in self.names]
+
+    @property
+    def percents(self) -> bool:
+        return bool(self.reading.in_percent(0.0))
+
+    @property
+    def moved(self) -> bool:
+        return any(row.move for row in self.rows)
+
+
+def table(caption: str, groups: Sequence[str], rows: Sequence[TableRow], reading: Reading) -> Table:
+    """A table of as many rows as fit; a group with one label alone is in the caption, not in a column."""
+    labels = [{row.labels[place] for row in rows} - {"all"} for place in range(len(groups))]
+    shown = [place for place, found in enumerate(labels) if len(found) != 1] or [0]
+    alone = [
+        _shared_label(groups[place], min(found), reading) for place, found in enumerate(labels) if place not in shown
+    ]
+    names = tuple(groups[place] for place in shown)
+    cut = tuple(
+        TableRow(tuple(readings.group(groups[place], row.labels[place]) for place in shown), row.numbers, row.move)
+        for row in rows[:ROWS]
+    )
+    return Table(", ".join(filter(None, [caption, *alone])), names, cut, reading, max(0, len(rows) - ROWS))
+
+
+def _shared_label(group: str, label: str, reading: Reading) -> str:
+    """The one label that all rows share, for the caption; `better` is omitted where values get no verdict."""
+    if group == "better":
+        return f"{label} is better" if reading.judged else ""
+    return f"{readings.group_name(group)}: {readings.group(group, label)}"
+
+
+def by_sample(task: TaskRecord, runs: Sequence[pd.DataFrame], reading: Reading) -> Iterator[Table]:
+    """Stereotype and default by each group that is a sample, by template and by person word, from scores of runs."""
+    for name in task.kinds.samples if task.kinds else ():
+        rows: dict[tuple[str, str], list[Number]] = {}
+        for place, scores in enumerate(runs):
+            for label, part in scores.groupby(name):
+                for value in rows_from(part, task):
+                    if value.estimand and not value.groups:
+                        key = (_sample_name(name, str(label), part), value.estimand)
+                        mine = rows.setdefault(key, [Number(math.nan)] * len(runs))
+                        mine[place] = Number(value.value, value.low, value.high, value.n, value.unscored)
+        found = tuple(
+            TableRow(labels, tuple(numbers), reading=readings.reading(task, estimand=labels[1]))
+            for labels, numbers in rows.items()
+        )
+        caption = f"Stereotype and default by {readings.group_name(name)}; intervals are over the rest"
+        yield Table(caption, (name, "row"), found, reading)
+
+
+def _sample_name(name: str, label: str, part: pd.DataFrame) -> str:
+    """A template by its number, a slot by its person words."""
+    words = dict.fromkeys(part["person"]) if name == "slot" and "person" in part else ()
+    return " / ".join(words) or label
+
 
 AGREEING = (
     "Each profession agrees with its person word in gender here, so grammar alone can explain these differences. "
