@@ -8,7 +8,7 @@ import pytest
 
 import evenhand
 from evenhand import BadInput, Gate, Rule, Table
-from evenhand.auditing.sweep import named_sources
+from evenhand.auditing.audit import named_sources
 from evenhand.models.engines import ENGINES, Engine
 from evenhand.models.loading.names import find
 from evenhand.runs.record import read_record

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from evenhand import BadInput, Run
-from evenhand.auditing.audit import run_folder
-from evenhand.auditing.sweep import _in_order, named_sources
+from evenhand.auditing.audit import _in_order, named_sources, run_folder
 from helpers.written_runs import record
 
 

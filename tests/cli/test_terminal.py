@@ -15,7 +15,7 @@ from rich.text import Text
 
 from evenhand import BadInput
 from evenhand.cli import terminal
-from evenhand.cli.common import print_json
+from evenhand.cli.terminal import print_json
 
 HOSTILE = "\x1b]0;mine\x07\x1b[2Jfine\x9b31m\x7f\b"
 

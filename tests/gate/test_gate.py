@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import evenhand
 from evenhand import Answer, BadInput, Fill, Gate, Likelihood, Run
 from evenhand.cli.app import app
-from evenhand.cli.gate import Outlets
+from evenhand.cli.measure import Outlets
 from evenhand.cli.terminal import as_flags
 from evenhand.cli.terminal import run as run_command
 from evenhand.core.model import Finding

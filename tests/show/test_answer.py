@@ -204,7 +204,7 @@ def test_show_prints_the_command(small: Run, capsys: pytest.CaptureFixture[str])
 
 
 def test_the_command_has_what_was_not_the_default(tmp_path: Path) -> None:
-    from evenhand.auditing.command import commands
+    from evenhand.auditing.spec import commands
 
     model = Table(lambda _: Answer((-1.0,)), name="made")
     both = ["likelihood-lean", "stereotype-share"]

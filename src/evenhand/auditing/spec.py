@@ -1,11 +1,12 @@
-"""What an audit is asked to measure, the tasks that follow for a kind of model, and caveats on their values."""
+"""What an audit is asked to measure, the tasks that follow for a kind of model, caveats, and the commands of a run."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from evenhand import suites
+from evenhand import datasets, measures, suites
 from evenhand.auditing.sampling import Asking, affordable_tasks, sampled_tasks
 from evenhand.core.dataset import Dataset, Datasets
 from evenhand.core.described import Named
@@ -14,13 +15,15 @@ from evenhand.core.loop import Task
 from evenhand.core.measure import Measure, Measures
 from evenhand.core.questions import LISTED
 from evenhand.errors import BadInput
-from evenhand.measures import add
+from evenhand.models.loading.names import named
 from evenhand.plugins import load_installed
 from evenhand.runs.folder import StoredRun
-from evenhand.runs.record import RunRecord, TaskRecord, valid
+from evenhand.runs.record import AuditRecord, RunRecord, TaskRecord, valid
 
 MOST_LABELS = 12
 """Most labels of the group that values are shown by, if the user names none."""
+FILES = ("templates", "pairs")
+"""Datasets that are made from a user's file."""
 CAUSAL = [
     "A causal model: association and pronouns compare whole sentences among candidates, and a likelihood is that of "
     "each word after those before it. Its values are not comparable with a masked model's.",
@@ -179,7 +182,7 @@ def _measures(given: Measures) -> list[str | Measure[Any]]:
         return list(_name_list(many, "measure")) if given is not None else []
     for one in many:
         if not isinstance(one, str):
-            add(type(one) if not isinstance(one, type) else one)
+            measures.add(type(one) if not isinstance(one, type) else one)
     return [one() if isinstance(one, type) else one for one in many]
 
 
@@ -201,3 +204,46 @@ def caveats(kind: str, measured: Sequence[Task]) -> list[str]:
     told |= {Target: CAUSAL_WORDS, TargetSentence: CAUSAL_VECTORS}
     lines = [line for kind in told if kind in kinds for line in told[kind]] + (CAUSAL if kinds - set(told) else [])
     return list(dict.fromkeys(lines))
+
+
+def commands(record: RunRecord) -> list[str]:
+    """A command for each audit of a run, the earliest first.
+
+    A run does not record where a local model is, only its name: put the folder in its place. Results that were measured
+    again later are in the later audit.
+    """
+    bundled = record.model if record.model in named() else f"PATH/TO/{record.model}"
+    return list(dict.fromkeys(shlex.join(_argv(audit, bundled)) for audit in record.audits))
+
+
+def _argv(audit: AuditRecord, bundled: str) -> list[str]:
+    """The command of an audit, with the options that are not the defaults."""
+    loaded, task = audit.loaded, audit.tasks[0]
+    source = str(loaded.get("source", "folder"))
+    usual = {"lang": "en", "suite": "all", "seed": 0, "dtype": "float32", "batch-size": "auto"}
+    given: list[tuple[str, Any]] = [("revision", loaded.get("revision") if source != "folder" else None)]
+    if audit.suite is not None:
+        given += [("suite", suite) for suite in audit.suite.split(", ")] + [("lang", t.language) for t in audit.tasks]
+    else:
+        for builder, file in ((t.dataset_builder, t.dataset_options.get("file")) for t in audit.tasks):
+            given.append((builder, file) if builder in FILES else ("dataset", builder))
+        given += [("measure", task.measure) for task in audit.tasks]
+    given += [("option", option) for option in _options(audit)]
+    given += [("budget", task.budget), ("limit", None if task.budget else task.limit), ("seed", task.seed)]
+    given += [("dtype", loaded.get("dtype_asked", loaded.get("dtype"))), ("batch-size", loaded.get("batch_size"))]
+    wanted = dict.fromkeys((name, str(value)) for name, value in given if value not in (None, "", usual.get(name)))
+    words = [word for name, value in wanted for word in (f"--{name}", value)]
+    return ["evenhand", "audit", bundled if source == "folder" else source, *words]
+
+
+def _options(audit: AuditRecord) -> list[str]:
+    """The options of datasets and measures that are not their defaults."""
+    found: dict[str, Any] = {}
+    usual = suites.DEFAULTS.get(audit.kind, {})
+    for task in audit.tasks:
+        known = datasets.defaults_of(task.dataset_builder) if task.dataset_builder in datasets.BUILDERS else {}
+        found |= {k: v for k, v in task.dataset_options.items() if k not in ("file", "sha256") and v != known.get(k, v)}
+        if task.measure in measures.MEASURES:
+            own = measures.defaults_of(measures.MEASURES[task.measure]()) | usual
+            found |= {k: v for k, v in task.measure_options.items() if v != own.get(k, v)}
+    return [f"{name}={value}" for name, value in found.items()]

@@ -8,9 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from evenhand.auditing.audit import run_folder
+from evenhand.auditing.audit import named_sources, run_folder
 from evenhand.auditing.spec import AuditSpec
-from evenhand.auditing.sweep import named_sources
 from evenhand.core.described import Named
 from evenhand.core.files import CHECKPOINT, prepare, read_parsed
 from evenhand.errors import BadInput, OtherModel, RunError

@@ -11,12 +11,11 @@ import pandas as pd
 
 from evenhand.analysis.tracking import Track, tracked
 from evenhand.auditing import merging
-from evenhand.auditing.audit import run_audit, run_folder
+from evenhand.auditing.audit import named_sources, run_audit, run_folder
+from evenhand.auditing.audit import sweep as sweep_sources
 from evenhand.auditing.importing.row_scores import Foreign
 from evenhand.auditing.importing.scores import import_scores
 from evenhand.auditing.spec import AuditSpec, PlannedTask
-from evenhand.auditing.sweep import named_sources
-from evenhand.auditing.sweep import sweep as sweep_sources
 from evenhand.auditing.track import measure_checkpoints
 from evenhand.core import parameters as ask
 from evenhand.core.dataset import Datasets

@@ -1,9 +1,11 @@
 """The application: all commands, by group. Heavy imports wait until a command needs them."""
 
 import gc
+import inspect
 import sys
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from functools import partial, wraps
+from typing import Annotated, Any, Unpack, get_args, get_origin
 
 import typer
 import typer.core
@@ -11,17 +13,92 @@ import typer.core
 from evenhand._version import __version__
 from evenhand.cli import datasets, terminal
 from evenhand.cli.change import debias, nli, swap
-from evenhand.cli.common import command as as_command
 from evenhand.cli.datasets import measures
-from evenhand.cli.gate import gate
-from evenhand.cli.measure import audit, doctor, import_scores, track
-from evenhand.cli.runs import runs, serve
-from evenhand.cli.show import compare, export, figures, report, rescore, show, table
+from evenhand.cli.measure import audit, doctor, gate, import_scores, track
+from evenhand.cli.show import compare, export, figures, report, rescore, runs, serve, show, table
 from evenhand.cli.study import corpus, metaeval, reproduce
-from evenhand.cli.terminal import as_flags
+from evenhand.cli.terminal import as_flags, parsed, values
+from evenhand.core.described import Argument, Several, records_of
 from evenhand.core.parameters import GROUPS, OUTPUT
 from evenhand.errors import BadInput
 from evenhand.training.processes import processes
+
+
+def _batch_size(given: str) -> int | str:
+    if given != "auto" and not given.isdecimal():
+        raise BadInput(f"--batch-size must be auto or a whole number from 1. Got '{given}'.")
+    return given if given == "auto" else int(given)
+
+
+def _benchmarks(given: list[str]) -> dict[str, str]:
+    rows = [text.rpartition("=") for text in given]
+    for text, (dataset, _, benchmark) in zip(given, rows, strict=True):
+        if not (dataset and benchmark):
+            raise BadInput(f"--hub must be DATASET=OWNER/NAME, as in tgb=me/tgb. Got '{text}'.")
+    return {dataset: benchmark for dataset, _, benchmark in rows}
+
+
+def _split(given: str) -> list[str]:
+    return [part.strip() for part in given.split(",") if part.strip()]
+
+
+def _rate(given: str) -> float:
+    try:
+        return float(given)
+    except ValueError as error:
+        raise BadInput(f"A rate of bias is a number between 0 and 1. Got '{given}'.") from error
+
+
+READ: dict[str, Callable[[Any], Any]] = {
+    "options": parsed,
+    "model_options": partial(values, what="model option", example="temperature=0.5"),
+    "columns": partial(parsed, what="column", example="text=Sentence"),
+    "batch_size": _batch_size,
+    "hub": _benchmarks,
+    "measures": _split,
+    "rates": lambda given: [_rate(rate) for rate in _split(given)],
+}
+"""By parameter: how its text on the command line becomes its value in Python."""
+
+
+def as_command(function: Callable[..., None]) -> Callable[..., None]:
+    """The function with a signature that Typer can read: its own parameters, and those of the class that it unpacks.
+
+    An unpacked parameter that has neither a value nor a default is not passed on.
+    """
+    own, unpacked = [], []
+    for parameter in inspect.signature(function).parameters.values():
+        if get_origin(parameter.annotation) is not Unpack:
+            own.append(_typer_parameter(parameter.name, parameter.annotation, parameter.default))
+            continue
+        (subject,) = get_args(parameter.annotation)
+        for name, record in records_of(subject).items():
+            unpacked.append(_typer_parameter(name, subject.__annotations__[name], record.default))
+    optional = {parameter.name for parameter in unpacked}
+
+    @wraps(function)
+    def call(**given: Any) -> None:
+        values = {name: value for name, value in given.items() if value is not None or name not in optional}
+        function(**{name: READ[name](value) if name in READ else value for name, value in values.items()})
+
+    call.__signature__ = inspect.Signature([*unpacked, *own])  # type: ignore[attr-defined]
+    return call
+
+
+def _typer_parameter(name: str, hint: Any, default: Any) -> inspect.Parameter:
+    """A parameter as Typer reads it; one that may be a list is None if it is not given."""
+    kind, record = get_args(hint) or (hint, None)
+    if record is not None:
+        several = isinstance(record, Several)
+        kind, default = record.kind or (list[str] if several else kind), None if several else default
+        how = {"help": record.text + " Repeatable." * several, "metavar": record.metavar, **record.typer}
+        if isinstance(record, Argument):
+            info = typer.Argument(**how)
+        else:
+            info = typer.Option(*record.flags, rich_help_panel=record.group or None, **how)
+        hint = Annotated[kind | None if default is None else kind, info]
+    default = inspect.Parameter.empty if default is ... else default
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
 
 class Once(typer.core.TyperCommand):

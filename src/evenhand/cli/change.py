@@ -13,8 +13,7 @@ from typing import Annotated, Unpack
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Names, Plugins, values
-from evenhand.cli.terminal import as_options
+from evenhand.cli.terminal import Names, Plugins, as_options, values
 from evenhand.core.described import Argument, Says, Several
 from evenhand.core.parameters import LABELS, Debias, Seed, Swap
 from evenhand.errors import BadInput

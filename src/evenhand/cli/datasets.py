@@ -8,7 +8,7 @@ from typing import Annotated, Unpack
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Json, Names, Plugins, parsed, print_json
+from evenhand.cli.terminal import Json, Names, Plugins, parsed, print_json
 from evenhand.core.described import Argument, Says, Several
 from evenhand.core.files import check_new, write_whole
 from evenhand.core.parameters import Force, Lint

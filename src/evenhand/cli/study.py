@@ -8,8 +8,7 @@ from typing import Annotated, Any, TypedDict, Unpack
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Json, Names, print_json
-from evenhand.cli.terminal import as_options
+from evenhand.cli.terminal import Json, Names, as_options, print_json
 from evenhand.core.described import Argument, Says, chosen
 from evenhand.core.files import write_whole
 from evenhand.core.parameters import COLUMN, OWN_NAMES, WORD_PAIRS, Cluster, Force, Lang, Learn, Limit, Seed
@@ -49,8 +48,7 @@ def corpus(
     Texts are English, or in any language with --word-pairs.
     With --train, also measures what a debiased model learns from each corpus.
     """
-    from evenhand.calls.corpus import check_folder, write
-    from evenhand.calls.learning import learned, named
+    from evenhand.calls.learning import check_folder, learned, named, write
     from evenhand.show.corpus import counted
     from evenhand.show.tables import learned_table
     from evenhand.text.counting import Corpus, count_all

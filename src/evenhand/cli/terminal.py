@@ -1,7 +1,8 @@
-"""Printing, log lines, exit codes and the words of messages, for all commands."""
+"""Printing, log lines, exit codes and the words of messages, for all commands; and options that several share."""
 
 import errno
 import io
+import json
 import logging
 import os
 import re
@@ -10,12 +11,15 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
-from evenhand.core.shown import harmless
+from evenhand.core.described import Says, Several
+from evenhand.core.parameters import OUTPUT, RESULTS, WHAT
+from evenhand.core.shown import UNSEEN, harmless
 from evenhand.errors import BadInput, EvenhandError, RunError
 from evenhand.training.processes import is_worker_rank
 
@@ -25,6 +29,36 @@ NOT_OURS = (errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES, errno.ENOSPC, errno.E
 """Errors of the operating system about a path that was given, or its disk: the user's to fix."""
 NAMED = re.compile(r"`([a-z_]+)(?:=['\"]?([^`'\"]*)['\"]?)?`")
 """A parameter in a message, or its value."""
+
+
+Names = list[str] | None
+Paths = list[Path] | None
+Json = Annotated[bool, Says("Print results as JSON.", "--json", group=OUTPUT)]
+Yes = Annotated[bool, Says("With `fresh`: do not ask.", "--yes", group=RESULTS)]
+
+
+def _load_plugins(files: Paths) -> None:
+    """Load these files and the plugins of installed packages; `evenhand.plugins` is imported only if there are any."""
+    if files or any(group.startswith("evenhand.") for group in entry_points().groups):
+        from evenhand import plugins
+
+        plugins.load_installed()
+        for file in files or ():
+            plugins.load_file(file)
+
+
+Plugins = Annotated[
+    Paths,
+    Several(
+        "Load your own measures, datasets, models or debiasing methods.",
+        "--plugin",
+        "FILE.py",
+        kind=list[Path],
+        group=WHAT,
+        callback=_load_plugins,
+        is_eager=True,
+    ),
+]
 
 
 def run(
@@ -193,3 +227,43 @@ def _option_flags(command: Any) -> Any:
             yield parameter.name, next(option for option in parameter.opts if option.startswith("--"))
     for each in getattr(command, "commands", {}).values():
         yield from _option_flags(each)
+
+
+def print_json(data: object) -> None:
+    """Print data as JSON, with control characters escaped."""
+    text = json.dumps(data, indent=1, ensure_ascii=False)
+    show(UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+
+
+def print_or_write(text: str, out: Path | None) -> None:
+    """Print a text, or write it to a file, which ends with a line break."""
+    from evenhand.core.files import write_whole
+
+    text = text.rstrip("\n")
+    if out is None:
+        show(text)
+    else:
+        write_whole(out, lambda file: file.write(f"{text}\n".encode()))
+
+
+def values(given: Names, what: str, example: str) -> dict[str, Any]:
+    """The values of options for other people's code, by name: what is JSON (numbers, true, false) is parsed."""
+    found: dict[str, Any] = dict(parsed(given, what, example))
+    for name, value in found.items():
+        with suppress(ValueError):
+            found[name] = json.loads(value)
+    return found
+
+
+def parsed(options: Names, what: str = "option", example: str = "masks=words") -> dict[str, str]:
+    """The values of NAME=VALUE options, by name."""
+    found: dict[str, str] = {}
+    for option in options or []:
+        name, sign, value = option.partition("=")
+        if not (name and sign and value):
+            article = "An" if what == "option" else "A"
+            raise BadInput(f"{article} {what} is NAME=VALUE, as in {example}. Got '{option}'.")
+        if name in found:
+            raise BadInput(f"The {what} {name} is given twice. Got {name}={found[name]} and {option}: choose one.")
+        found[name] = value
+    return found

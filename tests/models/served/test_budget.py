@@ -8,9 +8,8 @@ import pytest
 
 import evenhand
 from evenhand import Run
-from evenhand.auditing.command import commands
 from evenhand.auditing.estimate import estimate
-from evenhand.auditing.spec import AuditSpec
+from evenhand.auditing.spec import AuditSpec, commands
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.errors import BadInput, RunError
