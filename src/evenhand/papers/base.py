@@ -53,12 +53,12 @@ def file_name(model: str) -> str:
 
 def folder(name: str, source: str, what: str = "predictions") -> Path:
     """The folder of what a paper published, under EVENHAND_DATA."""
-    found = Path(os.environ.get("EVENHAND_DATA", "")) / name
-    if not found.is_dir():
+    path = Path(os.environ.get("EVENHAND_DATA", "")) / name
+    if not path.is_dir():
         raise DataNotFound(
             f"The published {what} are not on this machine. Put them under EVENHAND_DATA/{name}/: they are in {source}."
         )
-    return found
+    return path
 
 
 def read(path: Path, parse: Callable[[str], Parsed]) -> Parsed:

@@ -53,22 +53,22 @@ def _icat_cells(name: str, run: Run, published: Mapping[str, Any]) -> Iterator[d
                 group = value.groups.get("bias_type", "overall")
                 if task == "overall" and value.groups:  # which is not published
                     continue
-                told = published[task] if task == "overall" else published[task][group]
+                printed = published[task] if task == "overall" else published[task][group]
                 ours = {end: 100 * getattr(value, end) for end in ("value", "low", "high")}
                 about = {"model": Path(name).stem, "task": task, "domain": group, "what": what}
-                found = versus(told[f"{what} Score"], ours, **about)
-                if abs(found["difference"]) < ROUNDING:
-                    found["difference"] = 0.0
-                yield found
+                cell = versus(printed[f"{what} Score"], ours, **about)
+                if abs(cell["difference"]) < ROUNDING:
+                    cell["difference"] = 0.0
+                yield cell
 
 
 def _icat_orderings(task: str, dataset: str, runs: Mapping[str, Run], published: Mapping[str, Any]) -> str:
     scores = {Path(name).stem: _scores(run.scores_of(dataset, "icat")) for name, run in runs.items()}
     of_task = {Path(name).stem: published[name][task] for name in runs}
-    told = {name: (numbers.get("overall") or numbers)["ICAT Score"] for name, numbers in of_task.items()}
+    printed = {name: (numbers.get("overall") or numbers)["ICAT Score"] for name, numbers in of_task.items()}
     summary: Any = measures.load("icat").summarise
     cluster = next(iter(runs.values())).task(dataset, "icat").cluster
-    return orderings(f"ICAT, {task}", every_pair(told), scores, summary, cluster)
+    return orderings(f"ICAT, {task}", every_pair(printed), scores, summary, cluster)
 
 
 def _scores(frame: pd.DataFrame) -> list[Score]:
@@ -79,8 +79,6 @@ def _scores(frame: pd.DataFrame) -> list[Score]:
 SHOWN = ("bert-base-uncased", "gpt2")
 SHARED = "3"
 """The template that masked and causal models have in common."""
-
-
 KINDS = {"masked": "", "causal": "-causal"}
 """What the name of the dataset ends with, by kind of model."""
 RATE: Any = measures.load("gest").summarise
@@ -98,10 +96,10 @@ class Predicted(NamedTuple):
 
     @property
     def by_stereotype(self) -> dict[str, list[Score]]:
-        found: dict[str, list[Score]] = {}
+        by_label: dict[str, list[Score]] = {}
         for score in self.scores:
-            found.setdefault(score.groups["stereotype"], []).append(score)
-        return dict(sorted(found.items()))
+            by_label.setdefault(score.groups["stereotype"], []).append(score)
+        return dict(sorted(by_label.items()))
 
 
 def pikuliak2024(*, models: list[str] | None = None, out: str | Path = "runs/reproduce") -> Reproduction:
@@ -115,21 +113,24 @@ def pikuliak2024(*, models: list[str] | None = None, out: str | Path = "runs/rep
     rows = [row for _, row in datasets.rows(DATA / "pikuliak2024.tsv", ())]
     check_known("model with published predictions", models or (), {row["model"] for row in rows})
     data = {kind: datasets.load(f"gest{suffix}", version="1.0", template=SHARED) for kind, suffix in KINDS.items()}
-    found = [_read_predictions(row, source, data[row["kind"]]) for row in rows]
+    predicted = [_read_predictions(row, source, data[row["kind"]]) for row in rows]
     cells = [
-        cell for one in found if one.model in (models or SHOWN) for cell in _rate_cells(one, data[one.kind].cluster)
+        cell
+        for each in predicted
+        if each.model in (models or SHOWN)
+        for cell in _rate_cells(each, data[each.kind].cluster)
     ]
     apart = max(
         abs(float(np.exp(np.mean([score.value for score in part]))) - printed)
-        for one in found
-        for part, printed in zip(one.by_stereotype.values(), one.rates, strict=True)
+        for each in predicted
+        for part, printed in zip(each.by_stereotype.values(), each.rates, strict=True)
     )
     notes = [
         "Published: r_i as the authors print them, to two decimals. g_s is published in a figure alone.",
-        f"Of all {len(found)} models and templates, no r_i is more than {apart:.4f} away from the printed one.",
+        f"Of all {len(predicted)} models and templates, no r_i is more than {apart:.4f} away from the printed one.",
         "As released: version 1.0, the exponential of scores to the base 10. With natural logarithms g_s is the same "
         "to the power of 2.303.",
-        *(_rate_orderings(kind, found, data[kind].cluster) for kind in KINDS),
+        *(_rate_orderings(kind, predicted, data[kind].cluster) for kind in KINDS),
         *([] if models else [f"Shown: {', '.join(SHOWN)}. Others: `model`."]),
     ]
     return Reproduction(pd.DataFrame(cells), notes)
@@ -146,10 +147,10 @@ def _read_predictions(row: Mapping[str, str], source: Path, data: Dataset) -> Pr
     return Predicted(row["model"], row["kind"], row["template"], rates, scores)
 
 
-def _rate_cells(one: Predicted, cluster: str) -> Iterator[dict[str, Any]]:
-    about = {"model": one.model, "template": one.template}
-    yield versus(None, _rate(one.scores, cluster, {}), **about, what="g_s")
-    for (label, scores), printed in zip(one.by_stereotype.items(), one.rates, strict=True):
+def _rate_cells(prediction: Predicted, cluster: str) -> Iterator[dict[str, Any]]:
+    about = {"model": prediction.model, "template": prediction.template}
+    yield versus(None, _rate(prediction.scores, cluster, {}), **about, what="g_s")
+    for (label, scores), printed in zip(prediction.by_stereotype.items(), prediction.rates, strict=True):
         yield versus(printed, _rate(scores, cluster, {"stereotype": label}), **about, what=f"r, {label}")
 
 
@@ -160,8 +161,8 @@ def _rate(scores: Sequence[Score], cluster: str, groups: Mapping[str, str]) -> d
     return {"value": summary(scores), "low": low, "high": high}
 
 
-def _rate_orderings(kind: str, found: Sequence[Predicted], cluster: str) -> str:
-    scores = {one.model: one.scores for one in found if one.kind == kind and one.template == SHARED}
+def _rate_orderings(kind: str, predicted: Sequence[Predicted], cluster: str) -> str:
+    scores = {each.model: each.scores for each in predicted if each.kind == kind and each.template == SHARED}
     pairs = neighbours({name: RATE(of) for name, of in scores.items()})
     return orderings(f"g_s of {kind} models, template {SHARED}, each with the next", pairs, scores, RATE, cluster)
 
@@ -195,6 +196,6 @@ def orderings(
         lows.append(paired.difference.interval(rng)[0])
         ps.append(paired.swap_test(rng))
     shown = [low > 0 and p < ALPHA for low, p in zip(lows, holm(ps), strict=True)]
-    told = f"{of}: {sum(shown)} of {len(pairs)} published orderings of two models are shown (p adjusted by Holm)."
+    sentence = f"{of}: {sum(shown)} of {len(pairs)} published orderings of two models are shown (p adjusted by Holm)."
     open_ = [f"{one} above {other}" for (one, other), is_shown in zip(pairs, shown, strict=True) if not is_shown]
-    return f"{told} Not shown: {'; '.join(open_)}." if open_ else told
+    return f"{sentence} Not shown: {'; '.join(open_)}." if open_ else sentence

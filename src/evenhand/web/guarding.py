@@ -60,7 +60,7 @@ class Guarded:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        answer = self._refused(Request(scope)) or self.app
+        answer = self._refusal(Request(scope)) or self.app
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -71,7 +71,7 @@ class Guarded:
 
         await answer(scope, receive, with_headers)
 
-    def _refused(self, request: Request) -> Response | None:
+    def _refusal(self, request: Request) -> Response | None:
         headers = request.headers
         hosts = headers.getlist("host")
         if len(hosts) != 1 or hosts[0] not in self.hosts:
@@ -86,15 +86,15 @@ class Guarded:
             return refusal(413, TOO_LARGE)
         if self.token is None or request.scope["path"].startswith("/static/"):
             return None
-        return self._without_token(request)
+        return self._token_refusal(request)
 
-    def _without_token(self, request: Request) -> Response | None:
+    def _token_refusal(self, request: Request) -> Response | None:
         bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
-        if self._right(bearer) or self._right(request.cookies.get(COOKIE, "")):
+        if self._is_token(bearer) or self._is_token(request.cookies.get(COOKIE, "")):
             return None
         others = [pair for pair in request.query_params.multi_items() if pair[0] != "token"]
         path = "/" + quote(request.scope["path"].lstrip("/\\"))  # two slashes would lead to another host
-        if self._right(request.query_params.get("token", "")):
+        if self._is_token(request.query_params.get("token", "")):
             # So that the address bar, the history and copied addresses do not contain the token.
             entered = RedirectResponse(path + (f"?{urlencode(others)}" if others else ""), status_code=303)
             entered.set_cookie(COOKIE, self.token or "", httponly=True, samesite="lax")
@@ -102,7 +102,7 @@ class Guarded:
         known = {"wrong": "token" in request.query_params, "path": path, "others": others}
         return render("token.html", 401, {"WWW-Authenticate": "Bearer"}, **known)
 
-    def _right(self, token: str) -> bool:
+    def _is_token(self, token: str) -> bool:
         return hmac.compare_digest(token.encode("utf-8", "replace"), (self.token or "").encode())
 
 

@@ -37,7 +37,7 @@ def refusal(status: int, why: str, headers: Mapping[str, str] | None = None) -> 
     return render("refusal.html", status, headers, title=HTTPStatus(status).phrase, why=why)
 
 
-def shipped() -> dict[str, Response]:
+def static_files() -> dict[str, Response]:
     """The bundled files that pages refer to, by name; no others can be requested."""
     return {
         file.name: Response(file.read_bytes(), media_type=TYPES[file.name.rpartition(".")[2]])

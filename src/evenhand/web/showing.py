@@ -92,19 +92,19 @@ def _policy() -> str:
     return policy()
 
 
-def compared(before: StoredRun, after: StoredRun) -> dict[tuple[str, str], list[Any]]:
+def comparison_tables(before: StoredRun, after: StoredRun) -> dict[tuple[str, str], list[Any]]:
     """The groups before and after, by dataset and measure: rows of analysis.comparison, each with its drawing.
 
     `at_change`, `at_low` and `at_high` are places in it, from 0 to 100 with no change at 50.
     """
     frame = _compare_runs(before.path, after.path, stamp(before.path), stamp(after.path))
-    found = {}
+    tables = {}
     for (dataset, measure), part in frame.groupby(["dataset", "measure"], sort=False):
         numbers = part[["change", "low", "high"]]
         scale = float(np.nanmax([*numbers.abs().to_numpy().flat, 0.0])) or 1.0
         drawn = (50 + 45 * numbers / scale).fillna(50.0).add_prefix("at_")
-        found[str(dataset), str(measure)] = list(part.join(drawn).itertuples(index=False))
-    return found
+        tables[str(dataset), str(measure)] = list(part.join(drawn).itertuples(index=False))
+    return tables
 
 
 @lru_cache(maxsize=KEPT)

@@ -75,8 +75,8 @@ def _value_charts(m: Measured) -> Iterator[Drawing]:
         yield from _histogram(m)
         return
     neutral = 0.0 if m.paired else m.neutral
-    at = "" if math.isnan(neutral) else f" The upright line is the neutral value, {neutral:g}."
-    cut = f" The first {MOST} groups." if len(groups) > MOST else ""
+    neutral_note = "" if math.isnan(neutral) else f" The upright line is the neutral value, {neutral:g}."
+    cut_note = f" The first {MOST} groups." if len(groups) > MOST else ""
     colours = colours_of(dict(zip(m.names, m.runs, strict=True)))
     genders = {"female": plots.ORANGE, "male": plots.BLUE, "balanced": "#555555"}
     colours |= {readings.group("gender", label): shown for label, shown in genders.items()}
@@ -88,7 +88,7 @@ def _value_charts(m: Measured) -> Iterator[Drawing]:
         colours=colours,
         judged=reading.judged,
     )
-    yield Drawing(chart, f"{what}, with 95 % intervals.{at}{cut}")
+    yield Drawing(chart, f"{what}, with 95 % intervals.{neutral_note}{cut_note}")
 
 
 def _group_values(m: Measured) -> Iterator[tuple[str, str, Number]]:
