@@ -337,6 +337,7 @@ def _task_findings(
     if by != "prof_gender":
         return Findings(task.dataset, by, ranks, confounds=confounds)
     grammar = agreeing(scores)
+    crossed = "form" in scores and not grammar
     return Findings(
         task.dataset,
         by,
@@ -344,9 +345,7 @@ def _task_findings(
         claims=[] if grammar or unfit else evaluate_hypotheses(scores, seed=task.seed),
         workforce={country: against(share) for country, share in _shares_by_country(task.dataset_builder).items()},
         confounds=confounds,
-        agreement=(
-            summarise_effects(decompose(scores), seed=task.seed) if "form" in scores and not grammar else pd.DataFrame()
-        ),
+        agreement=summarise_effects(decompose(scores), seed=task.seed) if crossed else pd.DataFrame(),
     )
 
 

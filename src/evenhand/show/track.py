@@ -122,12 +122,8 @@ def card(track: Track, curve: Curve) -> dict[str, Any]:
     paired = bool(curve.values[0].contrast) or curve.task.by_gender
     asks = readings.reading(curve.task, contrast=paired).title
     values = ", ".join(f"{label} {value.text}" for label, value, _ in rows)
-    return {
-        "name": curve_name(track, curve),
-        "asks": asks,
-        "svg": page_svg(curve_chart(track, curve), values),
-        "rows": rows,
-    }
+    svg = page_svg(curve_chart(track, curve), values)
+    return {"name": curve_name(track, curve), "asks": asks, "svg": svg, "rows": rows}
 
 
 def curve_chart(track: Track, curve: Curve) -> Any:

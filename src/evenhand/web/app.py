@@ -28,10 +28,9 @@ from evenhand.runs.folder import StoredRun
 from evenhand.text.edits import applied
 from evenhand.text.swap import swapper
 from evenhand.web import showing
-from evenhand.web.guarding import LARGEST_BODY, TOO_LARGE, Guarded, Hosts
+from evenhand.web.guarding import LARGEST_BODY, TOO_LARGE, Guarded, Hosts, refusal, render, static_files
 from evenhand.web.listing import HeadlinesOf, Runs, list_corpora, two_latest
 from evenhand.web.probing import Probe, split_words
-from evenhand.web.rendering import refusal, render, static_files
 
 LONGEST = 20_000
 """Characters of a text; `evenhand swap` takes files of any length."""

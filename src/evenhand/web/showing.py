@@ -17,8 +17,8 @@ from evenhand.analysis.comparison import compare
 from evenhand.errors import BadInput, RunError
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.staging import PAGE
+from evenhand.web.guarding import html
 from evenhand.web.listing import CORPUS, Runs, stamp
-from evenhand.web.rendering import html
 
 KEPT = 8
 """Pages and comparisons kept in memory, since they take seconds to make."""
