@@ -21,7 +21,7 @@ from evenhand.datasets.corpora.texts import generate, reminders, sentences
 from evenhand.datasets.gendered import gender
 from evenhand.mitigation.cds import balance
 from evenhand.show.page.provenance import debiasing
-from evenhand.show.tables import debiased
+from evenhand.show.tables import debiasing_results
 from evenhand.text.substitute import substituted
 from evenhand.text.swap import Swapper
 from evenhand.training.loop import CHECKPOINT
@@ -81,7 +81,7 @@ def test_a_corpus_without_gendered_words_has_no_share(done: Debiased) -> None:
     assert found["share"].isna().all()
     assert "no gendered words, so there is no share" in replace(done, balance=found).alarms[0]
     console = Console(file=io.StringIO(), width=120, record=True)
-    console.print(debiased(found, done.changes, {}, []))
+    console.print(debiasing_results(found, done.changes, {}, []))
     assert re.search(r"before +0 +0 +–", console.export_text())
 
 

@@ -10,7 +10,7 @@ from evenhand import BadInput
 from evenhand.core.summary import share
 from evenhand.datasets import BUILDERS
 from evenhand.datasets.files.releases import RELEASES
-from evenhand.formats.bibtex import AS_IT_IS, cited, works
+from evenhand.formats.bibtex import AS_IT_IS, citations, works
 from evenhand.measures import MEASURES, words_of
 from evenhand.runs.words import cited_with_datasets
 from helpers.written_runs import HOSTILE, Made, task
@@ -42,7 +42,7 @@ def entries(text: str) -> dict[str, tuple[str, dict[str, str]]]:
 
 
 def test_every_measure_dataset_and_corpus_has_its_citations() -> None:
-    names, of_datasets, of_measures = cited(), cited_with_datasets(), {name: words_of(name) for name in MEASURES}
+    names, of_datasets, of_measures = citations(), cited_with_datasets(), {name: words_of(name) for name in MEASURES}
     assert all(words["cites"] for words in of_measures.values())
     assert all(name in of_datasets or name in OWN_FILES for name in BUILDERS)
     assert all(name in of_datasets or names[("corpus", name)] for name in RELEASES)

@@ -12,7 +12,7 @@ from evenhand import BadInput, Run
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.core.model import Finding
-from evenhand.formats.model_card import BEGIN, END, inserted
+from evenhand.formats.model_card import BEGIN, END, insert_section
 from helpers.written_runs import HOSTILE, Made, make
 
 LINES = st.lists(
@@ -37,24 +37,24 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 def test_the_rest_of_the_card_stays_and_twice_is_once(run: Run, lines: list[str], end: str, closed: bool) -> None:
     card = end.join(lines) + (end if closed else "")
     try:
-        once = inserted(card, [run])
+        once = insert_section(card, [run])
     except BadInput as error:
         assume("never closed" not in str(error))
         raise
     before, _, rest = once.rpartition(BEGIN)
     after = rest.partition(END)[2]
     assert (before + after).replace("\r", "").replace("\n", "") == card.replace("\r", "").replace("\n", "")
-    assert inserted(once, [run]) == once
+    assert insert_section(once, [run]) == once
 
 
 def test_a_section_goes_below_the_heading_or_to_the_end_or_where_it_was(made: Made) -> None:
     run = made()
-    below = inserted("# Card\n\n## Bias, Risks, and Limitations\n\nBy hand.\n\n## Uses\n", [run])
+    below = insert_section("# Card\n\n## Bias, Risks, and Limitations\n\nBy hand.\n\n## Uses\n", [run])
     assert below.count("Bias, Risks, and Limitations") == 1
     assert below.index(BEGIN) < below.index("By hand.") < below.index("## Uses")
-    last = inserted("# Card", [run])
+    last = insert_section("# Card", [run])
     assert last.startswith(f"# Card\n\n{BEGIN}\n\n## Bias, Risks, and Limitations\n")
-    replaced = inserted(f"a\n{BEGIN}\nold\n{END}\nb", [run])
+    replaced = insert_section(f"a\n{BEGIN}\nold\n{END}\nb", [run])
     assert "old" not in replaced
     assert replaced.startswith(f"a\n{BEGIN}\n")
     assert replaced.endswith(f"{END}\nb")
@@ -63,12 +63,12 @@ def test_a_section_goes_below_the_heading_or_to_the_end_or_where_it_was(made: Ma
 @pytest.mark.parametrize("card", [BEGIN, END, f"{END}\n{BEGIN}\n", f"{BEGIN}\n{END}\n{BEGIN}\n{END}\n"])
 def test_markers_that_make_no_pair_are_refused(made: Made, card: str) -> None:
     with pytest.raises(BadInput, match="once"):
-        inserted(card, [made()])
+        insert_section(card, [made()])
 
 
 def test_a_code_block_that_swallows_the_rest_is_refused(made: Made) -> None:
     with pytest.raises(BadInput, match="code block that begins in line 2 is never closed"):
-        inserted("# Card\n````\n```\n````python\n", [made()])
+        insert_section("# Card\n````\n```\n````python\n", [made()])
 
 
 def test_the_command_writes_into_a_card_byte_for_byte(made: Made, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from evenhand import BadInput
 from evenhand.datasets import load
 from evenhand.datasets.corpora.texts import sentences
-from evenhand.papers.equalising import before_after, equalising, seen
+from evenhand.papers.equalising import before_after, equalising, professions_in
 from evenhand.stats.correlation import fit_line
 from helpers.typed import numbers
 
@@ -91,16 +91,16 @@ def test_words_are_paired_by_item() -> None:
 
 
 def test_professions_of_the_training_corpus_are_found() -> None:
-    assert seen(["doctor", "web developer", "developer"], ["The Doctors left.", "A web developer."]) == {
+    assert professions_in(["doctor", "web developer", "developer"], ["The Doctors left.", "A web developer."]) == {
         "web developer", "developer"
     }  # fmt: skip
-    assert seen([], ["x"]) == set()
+    assert professions_in([], ["x"]) == set()
 
 
 def test_nineteen_terms_of_the_thesis_are_in_mt_gender(data: Path) -> None:
     """As its own list of professions counts; one more is only said in a sentence, one is a plural in the thesis."""
     terms = {i.groups["profession"] for i in load("tbd").items}
-    found = seen(terms, sentences("mt-gender"))
+    found = professions_in(terms, sentences("mt-gender"))
     wanted = """
         accountant bartender cashier chef chemist cook developer doctor engineer firefighter paramedic physician
         programmer receptionist scientist secretary surgeon technician veterinarian

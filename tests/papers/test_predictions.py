@@ -8,7 +8,7 @@ import pytest
 from evenhand import BadInput, Score, mean
 from evenhand.errors import DataNotFound
 from evenhand.papers import reproduce
-from evenhand.papers.base import every_pair, neighbours, orderings
+from evenhand.papers.predictions import every_pair, neighbours, orderings
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 

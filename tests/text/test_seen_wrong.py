@@ -8,7 +8,7 @@ import pytest
 
 from evenhand.text.substitute import substituted
 from evenhand.text.swap import swapper
-from evenhand.web.app import marked
+from evenhand.web.app import mark_swaps
 from evenhand.web.probing import both_genders
 
 AUTO = swapper(grammar="auto")
@@ -84,7 +84,7 @@ def test_debiasing_and_the_server_swap_as_the_command_does(tmp_path: Path) -> No
     told = "They elected him president of the club."
     (tmp_path / "corpus.txt").write_text(text, encoding="utf-8")
     assert substituted(str(tmp_path / "corpus.txt"), share=1).after == [told]
-    assert marked(text, names=True).swapped == told
+    assert mark_swaps(text, names=True).swapped == told
     assert both_genders(f"{text} She was ___.")[1].startswith(told)
 
 

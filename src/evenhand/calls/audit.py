@@ -143,7 +143,7 @@ def track(models: str | Path | Sequence[str | Path], **given: Unpack[Curve]) -> 
 
     `out` gets track.html, track.json and a figure.
     """
-    from evenhand.show.plots import save, suited
+    from evenhand.show.plots import check_suffix, save
     from evenhand.show.track import chart, track_page
 
     for name in ("name", "fresh", "gate", "baseline"):
@@ -151,7 +151,7 @@ def track(models: str | Path | Sequence[str | Path], **given: Unpack[Curve]) -> 
             raise BadInput(f"`{name}` is not for track: it names, deletes and judges no runs. Audit the checkpoint.")
     out = Path(given.pop("out", "runs/track")).expanduser()
     figure = out / f"track.{given.pop('form', 'svg')}"
-    suited(figure)
+    check_suffix(figure)
     revision, where, what = given.pop("revision", None), chosen(given, ask.Cluster), chosen(given, ask.What)
     spec, how, loading = _split({name: value for name, value in given.items() if name not in where})
 

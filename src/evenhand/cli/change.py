@@ -106,7 +106,7 @@ def debias(
     """
     from evenhand import mitigation
     from evenhand.calls.debias import debias as debias_model
-    from evenhand.show.tables import debiased
+    from evenhand.show.tables import debiasing_results
 
     method, options = given["method"], values(method_option, "method option", "factor=0.5")
     if options:
@@ -115,7 +115,7 @@ def debias(
     done = debias_model(**given)
     alarms, trained = as_options(done.alarms, context), done.wrapped is None
     terminal.show(
-        debiased(done.balance, done.changes, done.language, alarms, trained=trained),
+        debiasing_results(done.balance, done.changes, done.language, alarms, trained=trained),
         f"Model: {done.model}" if done.wrapped is None else f"Model: as before, with its answers changed by {method}",
         f"Runs: {done.before.path}, {done.after.path}",
         f"Page: {given['out'] / 'report.html'}",

@@ -122,7 +122,7 @@ def datasets_lint(
     it finds any.
     """
     from evenhand.checks.lint import lint
-    from evenhand.show.tables import linted
+    from evenhand.show.tables import lint_table
 
     if out:
         check_new(out, force)
@@ -136,7 +136,7 @@ def datasets_lint(
         about = {"pairs": found.pairs, "clean": found.clean, "failing": found.failing, "unchecked": found.unchecked}
         print_json({**about, "faults": found.frame.to_dict("records")})
     else:
-        terminal.show(linted(found.pairs, found.clean, found.failing, found.frame, shown))
+        terminal.show(lint_table(found.pairs, found.clean, found.failing, found.frame, shown))
     if found.faults:
         raise typer.Exit(1)
 

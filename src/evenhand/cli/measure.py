@@ -272,7 +272,7 @@ def doctor(
     """
     from evenhand.checks.doctor import doctor as look
     from evenhand.models.loading.names import find
-    from evenhand.show.tables import doctored
+    from evenhand.show.tables import findings_table
 
     found = look(model, **given)
     if as_json:
@@ -281,7 +281,7 @@ def doctor(
         width = min(120, max(60, terminal.width()))
         advice = as_options([finding.do for finding in found], context)
         worded = [replace(finding, do=do) for finding, do in zip(found, advice, strict=True)]
-        terminal.show(doctored(find(model).name, worded, width))
+        terminal.show(findings_table(find(model).name, worded, width))
     if any(finding.verdict == "unfit" for finding in found):
         raise typer.Exit(1)
 

@@ -109,7 +109,7 @@ def figures(
     Draws what the runs measured: BEC-Pro by profession, pronoun templates, sentence pairs, NLI labels.
     """
     from evenhand.datasets.corpora.texts import sentences
-    from evenhand.papers.equalising import seen
+    from evenhand.papers.equalising import professions_in
     from evenhand.runs.folder import StoredRun
     from evenhand.show.figures import draw
 
@@ -117,7 +117,7 @@ def figures(
     if corpus is not None:
         scores = loaded[0].scores
         words: list[str] = scores["profession"].dropna().tolist() if "profession" in scores else []
-        known = seen(words, sentences(corpus))
+        known = professions_in(words, sentences(corpus))
     for path in draw(loaded, out, suffix, known, force=force):
         terminal.show(str(path))
 
@@ -155,9 +155,9 @@ def compare(
 
     chosen = _form(form, as_json, as_markdown, out)
     if chart is not None:
-        from evenhand.show.plots import save, suited  # drawing libraries take time to load
+        from evenhand.show.plots import check_suffix, save  # drawing libraries take time to load
 
-        suited(chart)
+        check_suffix(chart)
         check_new(chart, force, "chart")
     if out is not None:
         check_new(out, force)

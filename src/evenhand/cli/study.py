@@ -49,7 +49,7 @@ def corpus(
     With --train, also measures what a debiased model learns from each corpus.
     """
     from evenhand.calls.learning import check_folder, learned, named, write
-    from evenhand.show.corpus import counted
+    from evenhand.show.corpus import corpus_tables
     from evenhand.show.tables import learned_table
     from evenhand.text.counting import Corpus, count_all
     from evenhand.text.vocabulary import read_vocabulary
@@ -66,7 +66,7 @@ def corpus(
         if one.documents == 1 and one.sentences > 1 and one.unit == "paragraph":
             log.warning(f"'{name}' is one paragraph: it has no empty lines. If each line is a document, give --lines.")
         if not as_json:
-            terminal.show(counted(name, one))
+            terminal.show(corpus_tables(name, one))
     if out is not None:
         lists = {"words": words, "word pairs": word_pairs, "names": names}
         page = write(out, corpora, counts, vocabulary, lists, lang)

@@ -16,7 +16,7 @@ from evenhand.formats.csv import csv
 from evenhand.formats.eval_results import PLACE, eval_results
 from evenhand.formats.every_eval_ever import every_eval_ever
 from evenhand.formats.latex import latex
-from evenhand.formats.model_card import inserted, model_card
+from evenhand.formats.model_card import insert_section, model_card
 from evenhand.runs.folder import StoredRun
 
 log = logging.getLogger(__name__)
@@ -98,7 +98,7 @@ def _insert_into_card(card: Path, runs: Sequence[StoredRun]) -> str:
             f"The model card '{card}' cannot be read: {error.strerror}. Give one that exists, or `out` for a new file."
         ) from error
     # surrogateescape: bytes that are not UTF-8 are written back unchanged
-    after = inserted(before.decode("utf-8", "surrogateescape"), runs)
+    after = insert_section(before.decode("utf-8", "surrogateescape"), runs)
     if (encoded := after.encode("utf-8", "surrogateescape")) != before:
         write_whole(card, lambda file: file.write(encoded))
     return after

@@ -24,7 +24,7 @@ def works() -> dict[str, dict[str, str]]:
 
 
 @cache
-def cited() -> dict[tuple[str, str], tuple[str, ...]]:
+def citations() -> dict[tuple[str, str], tuple[str, ...]]:
     """The keys of the works to cite, by kind and name, for what is neither a measure nor a dataset."""
     lines = (DATA / "cited.tsv").read_text(encoding="utf-8").splitlines()
     rows = csv.DictReader(lines, delimiter="\t")
@@ -37,12 +37,12 @@ def reasons(task: TaskRecord) -> Iterator[tuple[str, Sequence[str]]]:
     words = measure_words(task)
     yield f"measure {measure}", words.get("cites", ())
     for option, value in task.measure_options.items():
-        yield f"{option}={value} of {measure}", cited().get(("option", f"{option}={value}"), ())
+        yield f"{option}={value} of {measure}", citations().get(("option", f"{option}={value}"), ())
     yield f"dataset {task.dataset}", dataset_words(dataset).get("cites", ())
-    yield "intervals", cited()["interval", "clustered"]
+    yield "intervals", citations()["interval", "clustered"]
     if task.crossed:
         reason = f"intervals of {task.dataset}, clustered by {task.cluster} and {task.crossed}"
-        yield reason, cited()["interval", "crossed"]
+        yield reason, citations()["interval", "crossed"]
     yield f"intervals of {measure}, a share", words.get("cites_interval", ())
     if "gender" in task.by and (tests := words.get("contrast", {}).get("cites")):
         yield "the tests of women against men on the scorecard, where you report them", tests
@@ -67,7 +67,7 @@ def bibtex(runs: Sequence[StoredRun], *, cite: Sequence[str] = ()) -> str:
                     own.append(reason)
                 for key in keys:
                     why.setdefault(key, []).append(reason)
-    known = cited_with_datasets() | {name: keys for (kind, name), keys in cited().items() if kind == "corpus"}
+    known = cited_with_datasets() | {name: keys for (kind, name), keys in citations().items() if kind == "corpus"}
     for corpus in cite:
         check_known("corpus to cite", [corpus], known)
         for key in known[corpus]:

@@ -44,19 +44,19 @@ def _dataset_ids(run: StoredRun, hub: Mapping[str, str]) -> dict[str, str]:
     names = run.datasets
     if not isinstance(hub, Mapping):
         raise BadInput(f"`hub` gives datasets their ids on the Hub, as in {{'tgb': 'me/tgb'}}. Got {hub!r}.")
-    for name, found in hub.items():
+    for name, hub_id in hub.items():
         check_known("dataset of the run", [name], names)
-        if not HUB_ID.fullmatch(found):
-            raise BadInput(f"A dataset on the Hub is OWNER/NAME. Got '{found}' for '{name}'.")
+        if not HUB_ID.fullmatch(hub_id):
+            raise BadInput(f"A dataset on the Hub is OWNER/NAME. Got '{hub_id}' for '{name}'.")
     ids = {name: hub.get(name, f"evenhand/{slug(name)}") for name in names}
-    for name, found in ids.items():
-        if list(ids.values()).count(found) > 1:
-            raise BadInput(f"Two datasets of the run would be '{found}'. Give '{name}' its own id in `hub`.")
+    for name, hub_id in ids.items():
+        if list(ids.values()).count(hub_id) > 1:
+            raise BadInput(f"Two datasets of the run would be '{hub_id}'. Give '{name}' its own id in `hub`.")
     return ids
 
 
 def _notes(run: StoredRun, row: Row) -> str:
-    said = [
+    notes = [
         f"partial: a sample of at most {row.task.limit} items" if row.task.partial else "",
         f"95 % interval [{row.low:.6g}, {row.high:.6g}]",
         f"n {row.n}",
@@ -71,4 +71,4 @@ def _notes(run: StoredRun, row: Row) -> str:
         f"evenhand {run.record.evenhand}",
         f"how to read it: {row.task.reading}",
     ]
-    return one_line("; ".join(part for part in said if part))
+    return one_line("; ".join(part for part in notes if part))

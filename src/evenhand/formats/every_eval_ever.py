@@ -36,7 +36,7 @@ def every_eval_ever(runs: Sequence[StoredRun], *, organization: str = "unknown",
     """
     check_known("relationship", [relationship], RELATIONSHIPS)
     (run,) = runs
-    found, when = facts(run), _timestamp(run)
+    rows, when = facts(run), _timestamp(run)
     record = {
         "schema_version": SCHEMA,
         "evaluation_id": f"evenhand/{run.record.model.replace('/', '_')}/{when}",
@@ -49,7 +49,7 @@ def every_eval_ever(runs: Sequence[StoredRun], *, organization: str = "unknown",
             "evaluator_relationship": relationship,
             "additional_details": {
                 "partial": run.record.sample or "no",
-                "values_left_out": str(sum(not row.known for row in found)),
+                "values_left_out": str(sum(not row.known for row in rows)),
                 "seed": ", ".join(dict.fromkeys(str(task.seed) for task in run.record.tasks)),
                 "kind_of_model": ", ".join(dict.fromkeys(audit.kind for audit in run.record.audits)),
                 "doctor": "; ".join(dict.fromkeys(audit.diagnosis for audit in run.record.audits)),
@@ -57,7 +57,7 @@ def every_eval_ever(runs: Sequence[StoredRun], *, organization: str = "unknown",
         },
         "eval_library": {"name": "evenhand", "version": str(run.record.evenhand)},
         "model_info": _model(run),
-        "evaluation_results": [_result(row) for row in found if row.known],
+        "evaluation_results": [_result(row) for row in rows if row.known],
     }
     return json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -120,12 +120,12 @@ def _result(row: Row) -> dict[str, object]:
 
 
 def _source_data(task: TaskRecord) -> dict[str, object]:
-    told = {
+    known = {
         "version": task.dataset_version,
         "options": json.dumps(task.dataset_options, sort_keys=True, ensure_ascii=False),
         **{key: getattr(task, key) for key in ("language", "source", "licence", "flaws")},
     }
-    details = {key: str(value) for key, value in told.items() if value != ""}
+    details = {key: str(value) for key, value in known.items() if value != ""}
     return {"dataset_name": task.dataset, "source_type": "other", "additional_details": details}
 
 

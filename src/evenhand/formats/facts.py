@@ -28,12 +28,12 @@ def labels(row: Row) -> list[str]:
     task = row.task
     compared = task.partners.group if task.partners and row.contrast else ""
     by = task.by or ("items",)
-    found = [row.contrast if group == compared else row.groups.get(group, "all") for group in by]
+    shown = [row.contrast if group == compared else row.groups.get(group, "all") for group in by]
     other = [label for group, label in row.groups.items() if group not in by]
-    if first := [*other, *([row.contrast] if row.contrast not in found else []), row.estimand]:
-        told = [*first, *([found[0]] if found[0] != "all" else [])]
-        found[0] = ", ".join(filter(None, told)) or found[0]
-    return found
+    if first := [*other, *([row.contrast] if row.contrast not in shown else []), row.estimand]:
+        words = [*first, *([shown[0]] if shown[0] != "all" else [])]
+        shown[0] = ", ".join(filter(None, words)) or shown[0]
+    return shown
 
 
 def short(value: float) -> str:

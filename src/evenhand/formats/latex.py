@@ -30,19 +30,19 @@ def latex(runs: Sequence[StoredRun]) -> str:
 
 
 def _table(runs: Sequence[StoredRun], task: TaskRecord) -> Iterator[str]:
-    mine = [{fact.key: fact for fact in headlines(run, task)} for run in runs]
+    by_run = [{fact.key: fact for fact in headlines(run, task)} for run in runs]
     by = list(task.by) or ["items"]
     names = map(escaped, distinct_names(runs))
     rows = []
-    for key in dict.fromkeys(key for facts in mine for key in facts):
-        cells = [facts.get(key) for facts in mine]
+    for key in dict.fromkeys(key for facts in by_run for key in facts):
+        cells = [facts.get(key) for facts in by_run]
         names_of = next(labels(row) for row in cells if row)
         rows.append(
             [*map(escaped, names_of), *map(_cell, cells), _shared_count(cells, "n"), _shared_count(cells, "unscored")]
         )
     columns = "l" * len(by) + "r" * (len(runs) + 2)
     heads = [*map(escaped, by), *names, "$n$", "unscored"]
-    yield from booktabs(_caption(runs, mine, task), f"{task.dataset}-{task.measure}", columns, [heads], rows)
+    yield from booktabs(_caption(runs, by_run, task), f"{task.dataset}-{task.measure}", columns, [heads], rows)
 
 
 def booktabs(
@@ -81,17 +81,17 @@ def _shared_count(cells: Sequence[Row | None], name: str) -> str:
 
 
 def _caption(
-    runs: Sequence[StoredRun], mine: Sequence[Mapping[tuple[tuple[str, str], ...], Row]], task: TaskRecord
+    runs: Sequence[StoredRun], by_run: Sequence[Mapping[tuple[tuple[str, str], ...], Row]], task: TaskRecord
 ) -> str:
-    named = list(zip(distinct_names(runs), runs, strict=True))
-    prints = ", ".join(f"{name} {run.record.fingerprint[:12]}" for name, run in named)
-    audits = [(name, run.record.audit_of(task)) for name, run in named if task.name in measured(run)]
+    models_of = list(zip(distinct_names(runs), runs, strict=True))
+    prints = ", ".join(f"{name} {run.record.fingerprint[:12]}" for name, run in models_of)
+    audits = [(name, run.record.audit_of(task)) for name, run in models_of if task.name in measured(run)]
     models = "; ".join(f"{name} {audit.kind}, fit to be measured: {audit.diagnosis}" for name, audit in audits)
-    notes = dict.fromkeys(f"{f.model}, {f.of}: {f.note}" for facts in mine for f in facts.values() if not f.known)
+    notes = dict.fromkeys(f"{f.model}, {f.of}: {f.note}" for facts in by_run for f in facts.values() if not f.known)
     sentences = [
         f"{task.measure} (version {task.measure_version}) on {task.dataset} "
         f"(version {task.dataset_version}): value [95 % interval]; {task.reading}.",
-        f"* leans: {RULE}." if any(f.leans for facts in mine for f in facts.values()) else "",
+        f"* leans: {RULE}." if any(f.leans for facts in by_run for f in facts.values()) else "",
         f"Partial: a sample of at most {task.limit} items." if task.partial else "",
         f"No value: {'; '.join(notes)}." if notes else "",
         f"Fingerprints: {prints}.",

@@ -20,7 +20,7 @@ def model_card(runs: Sequence[StoredRun]) -> str:
     return _with_markers(f"## {TITLE}\n\n{_body(runs)}")
 
 
-def inserted(card: str, runs: Sequence[StoredRun]) -> str:
+def insert_section(card: str, runs: Sequence[StoredRun]) -> str:
     """The card with the section in it; everything outside of the markers stays as it is.
 
     The section replaces an earlier one, or goes below the card's own heading of that name, or to the end.
@@ -56,12 +56,12 @@ def _with_markers(section: str) -> str:
 def _outside_code(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     fence, opened = "", 0
     for index, line in enumerate(lines):
-        found = FENCE.match(line.rstrip("\r\n"))
+        match = FENCE.match(line.rstrip("\r\n"))
         if fence:
-            if found and found[1].startswith(fence) and not found[2].strip():
+            if match and match[1].startswith(fence) and not match[2].strip():
                 fence = ""
-        elif found and not (found[1][0] == "`" and "`" in found[2]):
-            fence, opened = found[1], index + 1
+        elif match and not (match[1][0] == "`" and "`" in match[2]):
+            fence, opened = match[1], index + 1
         else:
             yield index, line.strip()
     if fence:

@@ -178,7 +178,7 @@ def _row_of(name: str, rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] |
 
 def _cells(name: str, row: Mapping[str, Any] | None, run: Run | None, dataset: str) -> Iterator[dict[str, Any]]:
     labels = distribution(run.values_of(dataset)).to_dict("records") if run else []
-    shares = {(found["set"], found["label"]): found for found in labels}
+    shares = {(share["set"], share["label"]): share for share in labels}
     of = {"table": "3", "model": name}
     for part in SETS:
         for number, label in enumerate(LABELS):
@@ -186,5 +186,5 @@ def _cells(name: str, row: Mapping[str, Any] | None, run: Run | None, dataset: s
             yield versus(printed, shares.get((part, label)), **of, data=f"{SHORT[part]} set", what=label)
     whole = [r for r in run.results if not (r["groups"] or r["contrast"])] if run else []
     for score in SCORES:
-        found = next((r for r in whole if r["measure"] == score), None)
-        yield versus(row[score] if row else None, found, **of, data="all", what=score)
+        share = next((r for r in whole if r["measure"] == score), None)
+        yield versus(row[score] if row else None, share, **of, data="all", what=score)

@@ -34,12 +34,12 @@ class AsReleased(OwnInputs):
         tokenizer = self.model.tokenizer
         if not all(isinstance(question, Fill) for question in questions):
             raise UnfitModel("The released code of Bartl et al. 2020 answers only questions about blanks.")
-        asked = [(question.text, masked_text(question, tokenizer.mask_token)) for question in questions]
-        texts = list(dict.fromkeys(text for pair in asked for text in pair))
-        found = tokenizer(texts)["input_ids"] if texts else []
+        plain_and_masked = [(question.text, masked_text(question, tokenizer.mask_token)) for question in questions]
+        texts = list(dict.fromkeys(text for pair in plain_and_masked for text in pair))
+        encoded = tokenizer(texts)["input_ids"] if texts else []
         padding = [tokenizer.mask_token_id] * LENGTH
-        ids = {text: (*one, *padding)[:LENGTH] for text, one in zip(texts, found, strict=True)}
-        return [self._reading(ids[plain], ids[masked]) for plain, masked in asked]
+        ids = {text: (*tokens, *padding)[:LENGTH] for text, tokens in zip(texts, encoded, strict=True)}
+        return [self._reading(ids[plain], ids[masked]) for plain, masked in plain_and_masked]
 
     def _reading(self, plain: tuple[int, ...], masked: tuple[int, ...]) -> Reading:
         mask = self.model.tokenizer.mask_token_id
@@ -179,8 +179,8 @@ def _table(
                 yield versus(published[group][words][what], ours, **of, words=words, what=what)
         for what, key, column in (("W", "w", "w"), ("r", "r", "r_printed"), ("p", "p", "p_printed")):
             statistic = float(tested.loc[group, column]) if tested is not None else None  # type: ignore[arg-type]
-            found = versus(published[group]["test"][key], statistic, **of, words="female - male", what=what)
-            yield found | ({"difference": None} if what == "p" else {})  # R prints no p below 2e-16
+            numbers = versus(published[group]["test"][key], statistic, **of, words="female - male", what=what)
+            yield numbers | ({"difference": None} if what == "p" else {})  # R prints no p below 2e-16
 
 
 def _scores(run: Run) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from evenhand.datasets.corpora import sampled, sentences
 from evenhand.errors import BadInput, ModelNotFound
 from evenhand.models import find
 from evenhand.papers.base import Reproduction, published, versus
-from evenhand.papers.equalising import before_after, by_size, equalising, seen
+from evenhand.papers.equalising import before_after, by_size, equalising, professions_in
 from evenhand.stats import clustered_interval, correlate, generator
 from evenhand.text import substituted
 from evenhand.training import COMBINED, replicate_changes, replicate_means
@@ -121,8 +121,8 @@ def _examples(numbers: dict[str, Any], model: Model) -> Iterator[dict[str, Any]]
     for punctuation in ("kept", "skipped"):
         how = LikelihoodDifference(punctuation=punctuation)
         for example in numbers["pairs"]:
-            asked = how.ask(Pair(example["name"], example["stereotype"], example["counterpart"]))
-            his, her = (answer.logp for answer in model.answer(asked))
+            questions = how.ask(Pair(example["name"], example["stereotype"], example["counterpart"]))
+            his, her = (answer.logp for answer in model.answer(questions))
             column = f"{example['name']}, full stop {punctuation}"
             if "pll" in example:
                 yield cell("4.1.2", column, "his", "PLL", example["pll"][0], his)
@@ -130,11 +130,11 @@ def _examples(numbers: dict[str, Any], model: Model) -> Iterator[dict[str, Any]]
             else:
                 yield cell("4.1.2", column, "his, her", "|d|", example["size"], abs(his - her))
     blanks = [Blank(b["text"], b["text"], Span(0, 3), ("He", "She")) for b in numbers["blanks"]]
-    found = measure(model, blanks, Pronoun())
-    for example, score in zip(numbers["blanks"], found.scores, strict=True):
+    measured = measure(model, blanks, Pronoun())
+    for example, score in zip(numbers["blanks"], measured.scores, strict=True):
         yield cell("4.2.2", example["text"], "he, she", "PPD", example["ppd"], score.value)
     mean = sum(b["ppd"] for b in numbers["blanks"]) / len(blanks)
-    yield cell("4.2.2", "doctor", "he, she", "APPD", mean, found.value)
+    yield cell("4.2.2", "doctor", "he, she", "APPD", mean, measured.value)
 
 
 def _settled(cells: list[dict[str, Any]]) -> str:
@@ -163,11 +163,11 @@ def _kinds(run: Run) -> Iterator[dict[str, Any]]:
     """How far the three kinds of templates agree on professions: Pearson's r of their means, by measure."""
     for how in ("pronoun", "log-probability-bias"):
         means = {kind: run.scores_of(name, how).groupby("profession")["score"].mean() for kind, name in KINDS.items()}
-        for one, other in combinations(KINDS, 2):
-            joined = pd.concat([means[one], means[other]], axis=1, join="inner").dropna().to_numpy(dtype=float)
-            rng = generator(run.task(KINDS[one], how).seed, {"one": one, "other": other, "measure": how})
-            found = correlate(joined[:, 0], joined[:, 1], rng, kind="pearson")
-            yield cell("2", how, f"{one} and {other}", "r", None, asdict(found))
+        for kind, other in combinations(KINDS, 2):
+            joined = pd.concat([means[kind], means[other]], axis=1, join="inner").dropna().to_numpy(dtype=float)
+            rng = generator(run.task(KINDS[kind], how).seed, {"one": kind, "other": other, "measure": how})
+            correlation = correlate(joined[:, 0], joined[:, 1], rng, kind="pearson")
+            yield cell("2", how, f"{kind} and {other}", "r", None, asdict(correlation))
 
 
 def _value(run: Run, dataset: str, how: str, category: str) -> dict[str, Any]:
@@ -309,7 +309,7 @@ def mt_gender(
     before = audit(model, suite="gbef", limit=limit, out=out / "runs", seed=seed, **loading)
     after = audit(after_model, suite="gbef", limit=limit, out=out / "runs", seed=seed, **loading)
     words = before_after(_pronoun_scores(before), _pronoun_scores(after))
-    known = seen(words["profession"], texts)
+    known = professions_in(words["profession"], texts)
     ordinary = words[words["better"] == "closer to 0"]
     groups = {
         "professions in the corpus": ordinary[ordinary["profession"].isin(known)],
@@ -333,14 +333,14 @@ def mt_gender(
         "The thesis prints no numbers, only bars and a scatter (Figures 8 to 10, 14 to 19). |APPD| closer to 0 is "
         "better. Intervals resample professions.",
     ]
-    if told := equalising(words, seed=seed):
-        line, spread = told.professions, told.spread
+    if effect := equalising(words, seed=seed):
+        line, spread = effect.professions, effect.spread
         notes.append(
             f"Figure 10, professions: after = {line.intercept:+.2f} {line.slope:+.2f} x before, "
             f"r {line.r:.2f} [{line.r_low:.2f}, {line.r_high:.2f}]; "
             f"their spread x {spread.value:.2f} [{spread.low:.2f}, {spread.high:.2f}]."
         )
-        notes.append(f"Are pronouns merely being equalised? {told.verdict[:1].upper()}{told.verdict[1:]}.")
+        notes.append(f"Are pronouns merely being equalised? {effect.verdict[:1].upper()}{effect.verdict[1:]}.")
     charts = before.figures(after, seen=known).save(out / "figures")
     return Reproduction(pd.DataFrame(rows), notes, runs=[before, after], charts=charts, across=ACROSS)
 
@@ -378,16 +378,16 @@ def corpora(
     columns = dict(zip((BASE, DEBIASED, *corpora), ("base", "debias", "toxic", "severe_toxic"), strict=True))
     how: dict[str, Any] = {"debias_on": debias_on, "size": size, "draws": draws, "recipe": recipe, "limit": limit}
     texts = {name: name for name in corpora}
-    found = learned(texts, model=model, out=Path(out) / "corpora", seed=seed, **how, **loading)
+    results = learned(texts, model=model, out=Path(out) / "corpora", seed=seed, **how, **loading)
     rows = []
-    for row in found.asld.to_dict("records"):
+    for row in results.asld.to_dict("records"):
         column = columns[row["model"]]
         comparable = tuple(corpora) == TOXIC or row["model"] in (BASE, DEBIASED)
         number = numbers[row["group"]][column] if comparable else None
         rows.append(cell("4", row["group"], column if comparable else row["model"], "ASLD", number, row))
-    for row in found.changes.to_dict("records"):
+    for row in results.changes.to_dict("records"):
         rows.append(cell("4", row["group"], f"{row['of']} - {row['against']}", "change", None, row))
-    sizes = ", ".join(f"{name} {n:,}" for name, n in found.sentences.items())
+    sizes = ", ".join(f"{name} {n:,}" for name, n in results.sentences.items())
     notes = [
         *stands_in(model),
         "ASLD, mean |d| in nats on our own pairs (the thesis's were never published). The thesis says neither how many "

@@ -2,21 +2,18 @@
 
 import os
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pandas as pd
 
-from evenhand import Run, Score, Summary, models
+from evenhand import Run, models
 from evenhand.errors import BadInput, DataNotFound
 from evenhand.papers.findings import Claim
-from evenhand.stats import ALPHA, Paired, generator, holm
 
 DATA = Path(__file__).parent / "data"
-Pair = tuple[str, str]
 Parsed = TypeVar("Parsed")
 
 
@@ -56,12 +53,12 @@ def file_name(model: str) -> str:
 
 def folder(name: str, source: str, what: str = "predictions") -> Path:
     """The folder of what a paper published, under EVENHAND_DATA."""
-    found = Path(os.environ.get("EVENHAND_DATA", "")) / name
-    if not found.is_dir():
+    path = Path(os.environ.get("EVENHAND_DATA", "")) / name
+    if not path.is_dir():
         raise DataNotFound(
             f"The published {what} are not on this machine. Put them under EVENHAND_DATA/{name}/: they are in {source}."
         )
-    return found
+    return path
 
 
 def read(path: Path, parse: Callable[[str], Parsed]) -> Parsed:
@@ -70,34 +67,3 @@ def read(path: Path, parse: Callable[[str], Parsed]) -> Parsed:
         return parse(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, TypeError, RecursionError) as error:
         raise BadInput(f"'{path}' cannot be read: {error}. Take the authors' own.") from error
-
-
-def every_pair(order: Mapping[str, float]) -> list[Pair]:
-    """All pairs of models, the higher one first."""
-    return list(combinations(sorted(order, key=lambda model: -order[model]), 2))
-
-
-def neighbours(order: Mapping[str, float]) -> list[Pair]:
-    """Each model with the next lower one."""
-    return list(pairwise(sorted(order, key=lambda model: -order[model])))
-
-
-def orderings(
-    of: str, pairs: Sequence[Pair], scores: Mapping[str, Sequence[Score]], summary: Summary, cluster: str
-) -> str:
-    """A sentence on which orderings are shown. `scores` are those of each model, on the same items in the same order.
-
-    An ordering is shown where the interval of the difference excludes 0 and its p, adjusted by Holm over all pairs,
-    is below .05.
-    """
-    lows, ps = [], []
-    for higher, lower in pairs:
-        clusters = [score.groups[cluster] for score in scores[higher]]
-        paired = Paired(summary.resampling([scores[lower], scores[higher]], clusters))
-        rng = generator(0, {"models": f"{higher} {lower}"})
-        lows.append(paired.difference.interval(rng)[0])
-        ps.append(paired.swap_test(rng))
-    shown = [low > 0 and p < ALPHA for low, p in zip(lows, holm(ps), strict=True)]
-    told = f"{of}: {sum(shown)} of {len(pairs)} published orderings of two models are shown (p adjusted by Holm)."
-    open_ = [f"{one} above {other}" for (one, other), is_shown in zip(pairs, shown, strict=True) if not is_shown]
-    return f"{told} Not shown: {'; '.join(open_)}." if open_ else told

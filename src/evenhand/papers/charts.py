@@ -292,7 +292,7 @@ def words_on_page(measured: Any) -> Iterator[Drawing]:
 def profession_figures(runs: Mapping[str, Run]) -> Charts:
     """Bars for each profession group, and the scatter against the workforce."""
     check_measured(list(runs.values()), "association")
-    found: Charts = {}
+    made: Charts = {}
     first, models = next(iter(runs.values())), ", ".join(runs)
     tasks = [task for task in first.record.tasks if task.dataset_builder.startswith("becpro")]
     for task in (task for task in tasks if task.measure == "association"):
@@ -303,13 +303,13 @@ def profession_figures(runs: Mapping[str, Run]) -> Charts:
         )
         for group, part in means.groupby("prof_gender"):
             title = f"{models}{of}: professions held by {HELD_BY[str(group)]}"
-            found[f"{start}professions-{group}"] = profession_bars(part, title=title)
+            made[f"{start}professions-{group}"] = profession_bars(part, title=title)
         for place, (name, run) in enumerate(runs.items(), 1):
             title = f"{name}{of}: association and the workforce (US)"
             number = f"-{place}" if len(runs) > 1 else ""
             means_of = by_profession(run.scores_of(dataset))
-            found[f"{start}workforce{number}"] = with_title(workforce_scatter(means_of, shares()), title)
-    return found
+            made[f"{start}workforce{number}"] = with_title(workforce_scatter(means_of, shares()), title)
+    return made
 
 
 def pronoun_figures(runs: Mapping[str, Run], seen: Collection[str] | None) -> Charts:
@@ -321,17 +321,17 @@ def pronoun_figures(runs: Mapping[str, Run], seen: Collection[str] | None) -> Ch
     words = appd(scores[0])
     models = ", ".join(runs)
     rows = pd.concat(_words(run).assign(run=name) for name, run in runs.items())
-    found: Charts = {}
+    made: Charts = {}
     for category, part in words.groupby("category"):
         better = "closer to 0" if set(part["better"]) == {"closer to 0"} else "farther from 0, on its side,"
-        mine = rows[rows["category"] == category]
+        of_category = rows[rows["category"] == category]
         title = f"{models}: {category} ({better} is better)"
-        found[f"pronoun-{category}"] = pronoun_bars(mine, colours_of(runs), seen, title=title)
+        made[f"pronoun-{category}"] = pronoun_bars(of_category, colours_of(runs), seen, title=title)
     if len(runs) == 2:
         both = before_after(*scores)
         fitted = equalising(both, seed=next(iter(runs.values())).record.tasks[0].seed)
-        found |= {"pronoun-change": _scatter(models, both, fitted)} if fitted is not None else {}
-    return found
+        made |= {"pronoun-change": _scatter(models, both, fitted)} if fitted is not None else {}
+    return made
 
 
 def _words(run: Run) -> pd.DataFrame:
@@ -360,7 +360,7 @@ def _scatter(models: str, words: pd.DataFrame, fitted: Equalising) -> alt.TopLev
 
 def sample_size_figures(runs: Mapping[str, Run]) -> Charts:
     """ASLD on samples of growing size."""
-    found: Charts = {}
+    made: Charts = {}
     for place, (name, run) in enumerate(runs.items(), 1):
         tasks = [task for task in run.record.tasks if task.measure == "likelihood-difference" and "category" in task.by]
         for task in tasks:
@@ -368,21 +368,21 @@ def sample_size_figures(runs: Mapping[str, Run]) -> Charts:
             rows = by_size(run.scores_of(*task.name), seed=task.seed)
             key = f"{first}sample-size" + (f"-{place}" if len(runs) > 1 else "")
             title = f"{name}{of}: ASLD on samples, 5 draws each"
-            found |= {key: sample_sizes(rows, title=title)} if len(rows) else {}
-    return found
+            made |= {key: sample_sizes(rows, title=title)} if len(rows) else {}
+    return made
 
 
 def label_figures(runs: Mapping[str, Run]) -> Charts:
     """Labels by set."""
-    found: Charts = {}
+    made: Charts = {}
     for dataset in next(iter(runs.values())).datasets:
         rows = _labels(runs, dataset)
         if len(rows):
             note = [f"{name}: {_coal(run, dataset)}" for name, run in runs.items()]
             title = f"{dataset}: labels by set"
             note += ["● labels that a stereotype would give"]
-            found[f"labels-{dataset}"] = with_title(label_bars(rows), title, note)
-    return found
+            made[f"labels-{dataset}"] = with_title(label_bars(rows), title, note)
+    return made
 
 
 def _labels(runs: Mapping[str, Run], dataset: str) -> pd.DataFrame:

@@ -80,15 +80,15 @@ def equalising(words: pd.DataFrame, *, seed: int = 0) -> Equalising | None:
     return Equalising(line, other, spread, agreement)
 
 
-def seen(professions: Iterable[str], texts: Iterable[str]) -> set[str]:
+def professions_in(professions: Iterable[str], texts: Iterable[str]) -> set[str]:
     """The professions that occur in the texts, as whole words, in upper or lower case."""
     wanted = set(professions)
     if not wanted:
         return set()
     longest_first = sorted(map(re.escape, wanted), key=len, reverse=True)
     pattern = re.compile(rf"\b(?:{'|'.join(longest_first)})\b", re.I)
-    found = {match.lower() for text in texts for match in pattern.findall(text)}
-    return {word for word in wanted if any(re.search(rf"\b{re.escape(word.lower())}\b", f) for f in found)}
+    matches = {match.lower() for text in texts for match in pattern.findall(text)}
+    return {word for word in wanted if any(re.search(rf"\b{re.escape(word.lower())}\b", f) for f in matches)}
 
 
 SIZES = (20, 40, 60, 80, 100)

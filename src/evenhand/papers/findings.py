@@ -45,8 +45,8 @@ def signed_ranks(paired: pd.DataFrame, by: str = "prof_gender") -> pd.DataFrame:
     """
     rows: list[dict[str, object]] = []
     for label, part in paired.dropna(subset="difference").groupby(by):
-        found = signed_rank(part["difference"].to_numpy())
-        printed = {"w": found.w, "r": found.r, "r_printed": found.r_as_printed, "p_printed": found.p}
+        test = signed_rank(part["difference"].to_numpy())
+        printed = {"w": test.w, "r": test.r, "r_printed": test.r_as_printed, "p_printed": test.p}
         if len(part) < FEWEST_RANKED:
             printed = dict.fromkeys(printed, math.nan)
         rows.append({by: str(label), "pairs": len(part), "difference": part["difference"].mean(), **printed})
@@ -75,12 +75,12 @@ def distribution(values: Sequence[Any]) -> pd.DataFrame:
 
     Takes the values of a run on one dataset. Empty where not all three labels of its sets were counted.
     """
-    found = {(row.measure, row.groups["set"]): row for row in values if list(row.groups) == ["set"]}
+    by_set = {(row.measure, row.groups["set"]): row for row in values if list(row.groups) == ["set"]}
     rows = []
     for name, (label, measure) in product(SETS, MEASURES.items()):
-        if (measure, name) not in found:
+        if (measure, name) not in by_set:
             return pd.DataFrame()
-        share = found[measure, name]
+        share = by_set[measure, name]
         ends = (share.value, share.low, share.high)
         value, low, high = (1 - share.value, 1 - share.high, 1 - share.low) if label == "neutral" else ends
         rows.append({"set": name, "label": label, "value": value, "low": low, "high": high})
@@ -109,11 +109,11 @@ def profession_means(scores: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
         known = part.dropna(subset="score")
         clusters = {name: known[name].astype(str).tolist() for name in ("person", "template")}
         rng = generator(seed, {"profession": str(profession), "gender": str(words)})
-        found = mean_estimate(
+        mean = mean_estimate(
             known["score"].to_numpy(dtype=float), clusters["person"], rng, crossed=[clusters["template"]]
         )
-        named = {"prof_gender": group, "profession": profession, "words": words}
-        rows.append({**named, "association": found.value, "low": found.low, "high": found.high})
+        labels = {"prof_gender": group, "profession": profession, "words": words}
+        rows.append({**labels, "association": mean.value, "low": mean.low, "high": mean.high})
     return pd.DataFrame(rows)
 
 
@@ -162,8 +162,8 @@ def correlate_with(
             row: dict[str, object] = {"group": group, "score": score, "n": len(known)}
             for kind in ("pearson", "spearman"):
                 rng = generator(seed, {"group": group, "score": score, "kind": kind})
-                found = correlate(known[score].to_numpy(), known["number"].to_numpy(dtype=float), rng, kind=kind)
-                row |= {kind: found.value, f"{kind}_low": found.low, f"{kind}_high": found.high, f"{kind}_p": found.p}
+                r = correlate(known[score].to_numpy(), known["number"].to_numpy(dtype=float), rng, kind=kind)
+                row |= {kind: r.value, f"{kind}_low": r.low, f"{kind}_high": r.high, f"{kind}_p": r.p}
             rows.append(row)
     return pd.DataFrame(rows)
 
@@ -211,8 +211,8 @@ def evaluate_hypotheses(before: pd.DataFrame, after: pd.DataFrame | None = None,
     male do not differ, and fine-tuning changes little.
     """
     claims = list(_claims(before, changes(before, after) if after is not None else None, seed))
-    found = adjust([claim.found for claim in claims], crossed=True)
-    return [replace(claim, found=estimate) for claim, estimate in zip(claims, found, strict=True)]
+    adjusted = adjust([claim.found for claim in claims], crossed=True)
+    return [replace(claim, found=estimate) for claim, estimate in zip(claims, adjusted, strict=True)]
 
 
 def _claims(before: pd.DataFrame, change: pd.DataFrame | None, seed: int) -> Iterator[Claim]:
@@ -280,14 +280,14 @@ def decompose(scores: pd.DataFrame) -> pd.DataFrame:
 
 def summarise_effects(effects: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
     """Mean of each effect by profession group, with intervals over professions, a sign-flip p, and Holm's over all."""
-    labels, found = [], []
+    labels, means = [], []
     for label, part in effects.groupby("prof_gender"):
         for effect in EFFECTS:
             known = part.dropna(subset=effect)
             rng = generator(seed, {"prof_gender": str(label), "effect": effect})
             labels.append({"prof_gender": label, "effect": effect})
-            found.append(mean_estimate(known[effect].to_numpy(), known["profession"].tolist(), rng))
-    numbers = pd.DataFrame(adjust(found), columns=["value", "low", "high", "p", "p_holm", "clusters", "needed"])
+            means.append(mean_estimate(known[effect].to_numpy(), known["profession"].tolist(), rng))
+    numbers = pd.DataFrame(adjust(means), columns=["value", "low", "high", "p", "p_holm", "clusters", "needed"])
     return pd.DataFrame(labels).join(numbers)
 
 
@@ -315,17 +315,17 @@ def findings(run: Run, dataset: str = "", *, frequency: Mapping[str, float] | No
 
     `frequency` gives a number for each profession (or other attribute), to see whether scores merely follow it.
     """
-    found = []
+    made = []
     for task in run.tasks_on(dataset) if dataset else run.record.tasks:
         scores = run.scores_of(*task.name)
         if task.by_gender and "slot" in scores and scores["score"].notna().any():
             by = next((group for group in task.by if group != "gender"), "items")
             scores = scores if by in scores else scores.assign(**{by: "all"})
             numbers = {"tokens": run.record.tokens.get(task.dataset), "frequency": frequency}
-            found.append(
+            made.append(
                 _task_findings(scores, by, task, {k: v for k, v in numbers.items() if v}, run.record.unfit(task))
             )
-    return found
+    return made
 
 
 def _task_findings(
@@ -337,6 +337,7 @@ def _task_findings(
     if by != "prof_gender":
         return Findings(task.dataset, by, ranks, confounds=confounds)
     grammar = agreeing(scores)
+    crossed = "form" in scores and not grammar
     return Findings(
         task.dataset,
         by,
@@ -344,9 +345,7 @@ def _task_findings(
         claims=[] if grammar or unfit else evaluate_hypotheses(scores, seed=task.seed),
         workforce={country: against(share) for country, share in _shares_by_country(task.dataset_builder).items()},
         confounds=confounds,
-        agreement=(
-            summarise_effects(decompose(scores), seed=task.seed) if "form" in scores and not grammar else pd.DataFrame()
-        ),
+        agreement=summarise_effects(decompose(scores), seed=task.seed) if crossed else pd.DataFrame(),
     )
 
 

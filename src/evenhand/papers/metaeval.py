@@ -63,10 +63,10 @@ def _follows_row(measure: str, part: pd.DataFrame, seed: int) -> dict[str, Any]:
     x, y = (part[name].to_numpy(dtype=np.float64) for name in ("rate", "value"))
     row: dict[str, Any] = {"measure": measure, "models": len(part)}
     for kind in ("pearson", "spearman"):
-        found = correlate(x, y, generator(seed, {"of": kind}), kind=kind)
-        row |= {kind: found.value, f"{kind}_low": found.low, f"{kind}_high": found.high}
+        correlation = correlate(x, y, generator(seed, {"of": kind}), kind=kind)
+        row |= {kind: correlation.value, f"{kind}_low": correlation.low, f"{kind}_high": correlation.high}
         if kind == "pearson":
-            row["p"] = found.p
+            row["p"] = correlation.p
     row |= dict.fromkeys(("slope", "slope_low", "slope_high", "smallest"), math.nan)
     if len(y) > 2 and np.ptp(y) == 0:
         row["slope"] = 0.0

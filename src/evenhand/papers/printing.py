@@ -48,9 +48,9 @@ def _table(name: str, cells: pd.DataFrame, across: Sequence[str], digits: int) -
     for start in range(0, len(heads), WIDE):
         shown = heads[start : start + WIDE]
         rows = [
-            told
+            cells_of_line
             for labels, part in cells.groupby(down, sort=False, dropna=False)
-            for told in _lines([str(label) for label in labels], part, varying, shown, digits)
+            for cells_of_line in _lines([str(label) for label in labels], part, varying, shown, digits)
         ]
         yield table([*down, "", *shown], rows, left=[*down, ""])
 
@@ -59,12 +59,12 @@ def _lines(
     labels: Sequence[str], part: pd.DataFrame, varying: Sequence[str], heads: Sequence[str], digits: int
 ) -> Iterator[list[str]]:
     """The lines of one row of the paper; only those that have a number."""
-    found: dict[str, Mapping[Any, Any]] = {
+    rows: dict[str, Mapping[Any, Any]] = {
         ", ".join(str(row[name]) for name in varying): row for row in part.to_dict("records")
     }
     first = True
     for what in ("published", "ours", "95 % interval", "difference"):
-        numbers = [_cell(found[head], what, digits) if head in found else "" for head in heads]
+        numbers = [_cell(rows[head], what, digits) if head in rows else "" for head in heads]
         if any(number.strip("–") for number in numbers):
             yield [*(labels if first else [""] * len(labels)), what, *numbers]
             first = False

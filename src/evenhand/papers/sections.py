@@ -132,7 +132,7 @@ def _correlations(frames: Mapping[str, pd.DataFrame]) -> Table:
     for name, frame in frames.items():
         for row in frame.to_dict("records"):
             both = (estimate(row, kind, f"{kind}_") for kind in ("pearson", "spearman"))
-            cells = [text for found in both for text in (found.number("+.2f"), found.interval("+.2f"))]
+            cells = [text for value in both for text in (value.number("+.2f"), value.interval("+.2f"))]
             lines.append([name, row["group"], str(row["n"]), *cells])
     heads = ["with", "group", "n", "pearson", "interval", "spearman", "interval"]
     return table(heads, lines, left=["with", "group"])

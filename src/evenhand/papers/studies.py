@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from evenhand.errors import BadInput, check_known
-from evenhand.papers import anantaprayoon2024, bartl2020, barza2023, nadeem2021, pikuliak2024, word_vectors
+from evenhand.papers import anantaprayoon2024, bartl2020, barza2023, predictions, word_vectors
 from evenhand.papers.base import Reproduction
 
 PAPERS: dict[str, dict[str, Callable[..., Reproduction]]] = {
@@ -15,8 +15,8 @@ PAPERS: dict[str, dict[str, Callable[..., Reproduction]]] = {
     "bolukbasi2016": {"tables": word_vectors.bolukbasi2016},
     "caliskan2017": {"tables": word_vectors.caliskan2017},
     "liang2020": {"tables": word_vectors.liang2020},
-    "nadeem2021": {"tables": nadeem2021.reproduce},
-    "pikuliak2024": {"tables": pikuliak2024.reproduce},
+    "nadeem2021": {"tables": predictions.nadeem2021},
+    "pikuliak2024": {"tables": predictions.pikuliak2024},
 }
 """The studies of each paper, by name."""
 

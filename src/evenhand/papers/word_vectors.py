@@ -36,7 +36,7 @@ def bolukbasi2016(*, vectors: str | Path | None = None, out: str | Path = "runs/
         about = {"side": "X"}  # direct bias knows no sides
         items = [Target(w, (w, Span(0, len(w))), (men, women), {**about, "word": w}, paired=True) for w in gendered]
         data.append(Dataset(name=name, items=items, cluster="word", source="debiaswe", licence="MIT"))
-    file, missing = _vectors(vectors, [item for one in data for item in one.items], "words/googlenews-subset.npz")
+    file, missing = _vectors(vectors, [item for each in data for item in each.items], "words/googlenews-subset.npz")
     run = audit(file, dataset=data, measure=["direct-bias", "gender-direction"], out=Path(out) / "bolukbasi2016")
     cells, about = [], {"table": "Direct bias", "direction": "ten pairs", "word": f"{len(gendered)} professions"}
     for what, number in (("direct-bias", numbers["direct_bias"]), ("gender-direction", None)):
@@ -50,9 +50,9 @@ def bolukbasi2016(*, vectors: str | Path | None = None, out: str | Path = "runs/
         about = {"table": "Figure 1", "direction": side, "what": "rank"}
         cells += [versus(n, ranks[word], **about, word=word.replace("_", " ")) for n, word in enumerate(ranks, 1)]
         if known := [rank for rank in ranks.values() if rank]:
-            told = f"Figure 1, {side}: {len(known)} of {len(ranks)} are among our first {max(known)} of {len(ours)}"
+            place = f"Figure 1, {side}: {len(known)} of {len(ranks)} are among our first {max(known)} of {len(ours)}"
             others = _shorten([word for word in ours[: max(known)] if word not in ranks])
-            notes.append(f"{told}, in {'the same' if known == sorted(known) else 'another'} order. Others: {others}.")
+            notes.append(f"{place}, in {'the same' if known == sorted(known) else 'another'} order. Others: {others}.")
     return Reproduction(pd.DataFrame(cells), notes, runs=[run], across=("what", "word"))
 
 
@@ -111,15 +111,15 @@ def _encodings(path: Path, items: Sequence[Any]) -> dict[str, Any]:
     """The encoding of each sentence of a test."""
     sets = [[item.place[0] for item in items if item.groups["side"] == side] for side in ("X", "Y")]
     sets += [[text for text, _ in side] for side in items[0].attributes]
-    found: dict[str, Any] = {}
+    encodings: dict[str, Any] = {}
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             for name, texts in zip(("targ1", "targ2", "attr1", "attr2"), sets, strict=True):
                 rows = dict(zip(map(int, arrays[f"{name}_text"]), arrays[name], strict=True))
-                found |= {text: rows[number] for number, text in enumerate(texts)}
+                encodings |= {text: rows[number] for number, text in enumerate(texts)}
     except Exception as error:  # numpy raises many kinds for a file that is none of its own
         raise BadInput(f"'{path}' cannot be read: {error!r}. The encodings are in {ENCODINGS}.") from error
-    return found
+    return encodings
 
 
 def _vectors(given: str | Path | None, items: Iterable[Any], default: str = "") -> tuple[Path, list[str]]:

@@ -9,7 +9,6 @@ from evenhand.analysis.comparison import Comparison
 from evenhand.formats.escaping import latex as escaped
 from evenhand.formats.escaping import markdown as escaped_markdown
 from evenhand.formats.latex import HEAD, booktabs
-from evenhand.runs.folder import StoredRun
 from evenhand.show.tables import P, cell, line, markdown_table, table
 from evenhand.stats.verdict import FAMILY
 
@@ -75,10 +74,10 @@ def judged_rows(comparison: Comparison) -> Sequence[Change]:
 
 def by_task(rows: Sequence[Change]) -> dict[tuple[str, str], list[Change]]:
     """The rows by dataset and measure; measures are named as in policies and tables."""
-    found: dict[tuple[str, str], list[Change]] = {}
+    tasks: dict[tuple[str, str], list[Change]] = {}
     for row in rows:
-        found.setdefault((row.dataset, row.name), []).append(row)
-    return found
+        tasks.setdefault((row.dataset, row.name), []).append(row)
+    return tasks
 
 
 def title(comparison: Comparison) -> str:
@@ -88,8 +87,8 @@ def title(comparison: Comparison) -> str:
 
 
 def _heads(comparison: Comparison) -> list[str]:
-    one, whole = len(comparison.runs) == 2, not any(row.left_out for row in comparison.rows)
-    return [head for head in HEADS if not (head == "run" and one) and not (head == "left out" and whole)]
+    needed = {"run": len(comparison.runs) > 2, "left out": any(row.left_out for row in comparison.rows)}
+    return [head for head in HEADS if needed.get(head, True)]
 
 
 def _cells(rows: Sequence[Change], heads: Sequence[str]) -> list[list[str]]:
@@ -127,12 +126,6 @@ def _reading(comparison: Comparison, row: Change) -> str:
     return task.reading
 
 
-def _is_unfit(comparison: Comparison, run: StoredRun) -> bool:
-    """Whether the doctor calls the model unfit for something that is compared."""
-    compared = {row.dataset for row in comparison.rows}
-    return any(run.record.unfit(task) for task in run.record.tasks if task.dataset in compared)
-
-
 def _notes(comparison: Comparison) -> Iterator[str]:
     first, *others = comparison.names
     after = others[0] if len(others) == 1 else "the run named"
@@ -147,7 +140,12 @@ def _notes(comparison: Comparison) -> Iterator[str]:
         yield ONE_TRAINING
     if not all(row.task.by_gender for row in both):
         yield "Values that mix stereotype and default get no verdict, and are left to --as csv or json."
-    unfit = [name for name, run in zip(comparison.names, comparison.runs, strict=True) if _is_unfit(comparison, run)]
+    compared = {row.dataset for row in comparison.rows}
+    unfit = [
+        name
+        for name, run in zip(comparison.names, comparison.runs, strict=True)
+        if any(run.record.unfit(task) for task in run.record.tasks if task.dataset in compared)
+    ]
     if unfit:
         yield f"Careful: {' and '.join(unfit)} is unfit to be measured, so nothing is said to have moved there."
     if comparison.of_another_kind:

@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 
 from evenhand.runs.rows import Number
 from evenhand.show.page.readings import Verdict
-from evenhand.show.page.runs import policy, render
+from evenhand.show.page.runs import render
 from evenhand.show.page.scale import IntervalScale, domain, strip
 from evenhand.show.tables import framed, line, table
 from evenhand.stats.estimate import Estimate
@@ -46,13 +46,13 @@ def size(found: Counted) -> str:
 
 def cautions(found: Counted) -> list[str]:
     """Warnings about the numbers: files that were skipped, and paragraphs that were counted as documents."""
-    told = []
+    notes = []
     if found.unit == "paragraph":
-        told.append("Paragraphs of one text are not independent of each other, so the true intervals are wider.")
+        notes.append("Paragraphs of one text are not independent of each other, so the true intervals are wider.")
     if found.skipped:
         files = "; ".join(f"{name}: {why}" for name, why in found.skipped.items())
-        told.append(f"Not counted, since not English: {files}")
-    return told
+        notes.append(f"Not counted, since not English: {files}")
+    return notes
 
 
 def shares(found: Counted) -> dict[str, Ratio]:
@@ -70,17 +70,17 @@ def around(found: Counted) -> dict[str, dict[str, str]]:
 
     Each has its number of sentences there and, in brackets, the expected one: "nursing 12 (5)".
     """
-    told: dict[str, dict[str, str]] = {"women": {}, "men": {}}
+    words: dict[str, dict[str, str]] = {"women": {}, "men": {}}
     rows: Any = found.contexts.sort_values("z", key=abs, ascending=False, kind="stable").to_dict("records")
     for row in rows:
         here, expected = row["female"], row["expected_female"]
         if row["z"] > 0:
             here, expected = row["male"], row["female"] + row["male"] - expected
-        told["men" if row["z"] > 0 else "women"][row["word"]] = f"{row['word']} {here:,} ({expected:,.0f})"
-    return told
+        words["men" if row["z"] > 0 else "women"][row["word"]] = f"{row['word']} {here:,} ({expected:,.0f})"
+    return words
 
 
-def counted(name: str, found: Counted) -> RenderableType:
+def corpus_tables(name: str, found: Counted) -> RenderableType:
     """A corpus in numbers: women and men by words and by first names, professions, words around them."""
     return Group(*_corpus_parts(name, found))
 
@@ -168,7 +168,7 @@ class Section:
             | {
                 "number": number,
                 "verdict": lean(row["lean"]),
-                "times": _ratio_in_words(number.value),
+                "times": f"{math.exp(abs(number.value)):.1f} times as many {'men' if number.value < 0 else 'women'}",
                 "drawn": strip(
                     [number],
                     ENDS,
@@ -198,11 +198,6 @@ def _lean_verdicts(lean: str) -> list[Verdict]:
     return [Verdict("leans" if lean in SIDES else "undecided", lean)]
 
 
-def _ratio_in_words(value: float) -> str:
-    """A logarithm of a ratio in words: "2.1 times as many men"."""
-    return f"{math.exp(abs(value)):.1f} times as many {'men' if value < 0 else 'women'}"
-
-
 def corpus_page(
     corpora: Mapping[str, Counted],
     examples: Mapping[str, Mapping[str, Sequence[str]]],
@@ -221,5 +216,4 @@ def corpus_page(
         cautions=cautions,
         number_tested=number_tested,
         fewest=FEWEST,
-        policy=policy(),
     )  # fmt: skip

@@ -19,7 +19,7 @@ from evenhand.show import plots
 from evenhand.show.comparison import by_task, judged_rows, title
 from evenhand.show.page.charts import colours_of as colours_of
 from evenhand.show.page.charts import drawings_of
-from evenhand.show.page.runs import named
+from evenhand.show.page.runs import run_names
 from evenhand.show.page.section import Measured
 
 Charts = dict[str, alt.TopLevelMixin]
@@ -32,18 +32,18 @@ def charts(*runs: StoredRun, seen: set[str] | None = None) -> Charts:
     category, with the professions in `seen` marked, and the scatter of two runs. TGB: samples of growing size.
     NLI: labels by set. Bars have 95 % intervals. A dataset of your own: what its sections draw.
     """
-    names = named(runs)[0]
-    found: Charts = {}
+    names = run_names(runs)[0]
+    made: Charts = {}
     for sections in sections_of(task.dataset for task in runs[0].record.tasks):
         with foreign("The sections of a dataset failed to draw figures", sections):
-            given = sections.figures(dict(zip(names, runs, strict=True)), marked=seen)
-            for name, chart in (_page_charts(sections, runs, names) if given is None else given).items():
+            drawn = sections.figures(dict(zip(names, runs, strict=True)), marked=seen)
+            for name, chart in (_page_charts(sections, runs, names) if drawn is None else drawn).items():
                 if not isinstance(chart, alt.TopLevelMixin):
                     raise BadInput(f"`figures` gives Altair charts by name. Got {chart!r} for {name!r}.")
-                found[slug(name)] = chart
-    if not found:
+                made[slug(name)] = chart
+    if not made:
         raise BadInput(f"'{runs[0].path}' has nothing to draw. Audit with the suite becpro, gbef or nli.")
-    return found
+    return made
 
 
 def _page_charts(sections: Sections, runs: Sequence[StoredRun], names: Sequence[str]) -> Charts:
@@ -51,7 +51,7 @@ def _page_charts(sections: Sections, runs: Sequence[StoredRun], names: Sequence[
     made: Charts = {}
     for task in runs[0].record.tasks:
         if sections in sections_of([task.dataset]) and all(task.name in measured(run) for run in runs):
-            for place, drawing in enumerate(drawings_of(Measured(runs, names, task, {}), sections), 1):
+            for place, drawing in enumerate(drawings_of(Measured(runs, names, task), sections), 1):
                 made[f"{task.dataset}-{task.measure}-{place}"] = _with_caption(drawing)
     return made
 
@@ -88,8 +88,8 @@ def changes(comparison: Comparison) -> alt.TopLevelMixin:
         panels.setdefault(members[0].task.unit, []).append(layers.properties(width=300, title=dataset))
     # Panels in the same unit share one scale; those of another unit have their own.
     columns = [alt.concat(*of, columns=2).resolve_scale(y="independent", x="shared") for of in panels.values()]
-    told = alt.TitleParams(title(comparison), subtitle="The baseline is at 0; lines are 95 % intervals.")
-    whole: alt.TopLevelMixin = alt.vconcat(*columns).properties(title=told)
+    heading = alt.TitleParams(title(comparison), subtitle="The baseline is at 0; lines are 95 % intervals.")
+    whole: alt.TopLevelMixin = alt.vconcat(*columns).properties(title=heading)
     return whole
 
 
@@ -97,30 +97,30 @@ def draw(
     runs: Sequence[StoredRun], out: Path, suffix: str, seen: set[str] | None = None, *, force: bool = True
 ) -> Iterator[Path]:
     """Write the charts, and yield the path of each file; without `force`, an error if one of them exists."""
-    plots.suited(out / f"x.{suffix}")
-    found = charts(*runs, seen=seen)
-    for name in found:
+    plots.check_suffix(out / f"x.{suffix}")
+    drawn = charts(*runs, seen=seen)
+    for name in drawn:
         check_new(out / f"{name}.{suffix}", force)
-    yield from write_charts(found, out, suffix)
+    yield from write_charts(drawn, out, suffix)
 
 
 def draw_models(
     runs: Sequence[StoredRun], tasks: Sequence[tuple[str, str]], out: Path, suffix: str = "svg"
 ) -> Iterator[Path]:
     """Write a chart of all models for each (dataset, measure), and yield the paths."""
-    found = {
+    drawn = {
         slug(f"models-{dataset}-{measure}"): plots.model_dots(
             side_by_side(runs, dataset, measure), measure=measure, title=f"{dataset}: {measure}, 95 % intervals"
         )
         for dataset, measure in tasks
     }
-    yield from write_charts(found, out, suffix)
+    yield from write_charts(drawn, out, suffix)
 
 
-def write_charts(found: Mapping[str, alt.TopLevelMixin], out: Path, suffix: str) -> Iterator[Path]:
+def write_charts(drawn: Mapping[str, alt.TopLevelMixin], out: Path, suffix: str) -> Iterator[Path]:
     """Write each chart to a file of its name, and yield its path."""
     prepare(out)
-    for name, chart in found.items():
+    for name, chart in drawn.items():
         path = out / f"{name}.{suffix}"
         plots.save(chart, path)
         yield path

@@ -26,8 +26,8 @@ def junit(verdicts: Sequence[Verdict]) -> bytes:
         for judged, kind in zip(verdict.rules, kinds, strict=True):
             case = Xml.SubElement(suite, "testcase", classname=_xml(verdict.model), name=_xml(judged.rule))
             if kind:
-                told = Xml.SubElement(case, kind, type=judged.verdict, message=_xml(judged.says))
-                told.text = _xml(f"{judged.rule}: {judged.says}")
+                element = Xml.SubElement(case, kind, type=judged.verdict, message=_xml(judged.says))
+                element.text = _xml(f"{judged.rule}: {judged.says}")
             else:
                 Xml.SubElement(case, "system-out").text = _xml(judged.says)
         if verdict.notes:

@@ -83,14 +83,14 @@ class PaperTable:
         return [", ".join(head) for head in heads], rows
 
     def _grid(self) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]], list[list[Cell | None]]]:
-        found: dict[tuple[str, ...], Cell] = {
+        known: dict[tuple[str, ...], Cell] = {
             (row["model"], *(row[name] for name in COLUMN)): row for row in self.frame.to_dict("records")
         }
         models: list[tuple[str, ...]] = [(name,) for name in self.models]
-        columns = list(dict.fromkeys(key[1:] for key in found))
+        columns = list(dict.fromkeys(key[1:] for key in known))
         if len(columns) <= WIDEST:
-            return [("model",), *columns], models, [[found.get((*m, *c)) for c in columns] for m in models]
-        cells = [[found.get((*model, *column)) for model in models] for column in columns]
+            return [("model",), *columns], models, [[known.get((*m, *c)) for c in columns] for m in models]
+        cells = [[known.get((*model, *column)) for model in models] for column in columns]
         return [*((name,) for name in COLUMN), *models], columns, cells
 
 
@@ -138,7 +138,7 @@ def _section(runs: Sequence[StoredRun], task: TaskRecord) -> Measured:
     """The results of a task in the runs that have it."""
     having = [(run, name) for run, name in zip(runs, distinct_names(runs), strict=True) if task.name in measured(run)]
     same_task([run for run, _ in having], *task.name)
-    return Measured([run for run, _ in having], [name for _, name in having], task, {})
+    return Measured([run for run, _ in having], [name for _, name in having], task)
 
 
 def _rows(section: Measured, line: Line) -> Iterator[Cell]:

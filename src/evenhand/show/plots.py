@@ -207,7 +207,7 @@ def rule_at(value: float, axis: Literal["x", "y"] = "x", **style: Any) -> alt.Ch
     return rule
 
 
-def suited(path: Path) -> None:
+def check_suffix(path: Path) -> None:
     """Raise an error unless the file's suffix is one of SUFFIXES."""
     if path.suffix not in SUFFIXES:
         raise BadInput(f"A figure is one of {', '.join(SUFFIXES)}. Got '{path}'.")
@@ -215,7 +215,7 @@ def suited(path: Path) -> None:
 
 def save(chart: alt.TopLevelMixin, path: Path) -> None:
     """Write a chart atomically as SVG, PDF, PNG or self-contained HTML, by the file's suffix."""
-    suited(path)
+    check_suffix(path)
     content = render(chart, path.suffix.lstrip("."))
     write_whole(path, lambda file: file.write(content.encode() if isinstance(content, str) else content))
 

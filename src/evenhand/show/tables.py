@@ -62,14 +62,14 @@ def estimate(row: Mapping[Any, Any], value: str = "value", prefix: str = "") -> 
 VERDICTS = {"fine": "green", "not tested": "dim", "careful": "yellow", "unfit": "bold red"}
 
 
-def doctored(model: str, findings: Sequence[Finding], width: int) -> RenderableType:
+def findings_table(model: str, findings: Sequence[Finding], width: int) -> RenderableType:
     """The doctor's findings: a row for each check, then the number of each verdict; no wider than `width`."""
     shown = table(heads := ("check", "verdict"), (), left=heads, width=width)
     shown.add_column("what it says, what to do", ratio=1)
-    for found in findings:
-        told = Text(found.says).append(f"\n→ {found.do}" if found.do else "", "italic")
-        shown.add_row(found.check, Text(found.verdict, VERDICTS[found.verdict]), told)
-    counts = Counter(str(found.verdict) for found in findings)
+    for finding in findings:
+        advice = Text(finding.says).append(f"\n→ {finding.do}" if finding.do else "", "italic")
+        shown.add_row(finding.check, Text(finding.verdict, VERDICTS[finding.verdict]), advice)
+    counts = Counter(str(finding.verdict) for finding in findings)
     summary = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
     return Group(shown, line(f"{model}: {summary}.", "bold"))
 
@@ -79,7 +79,7 @@ def models(rows: pd.DataFrame, dataset: str, measure: str, reading: str = "") ->
     names = list(dict.fromkeys(rows["model"]))
     groups = list(rows.columns[: rows.columns.get_loc("model")])
     shown = [group for group in groups if rows[group].nunique() > (2 if group != groups[0] else 0)]
-    found = [
+    lines = [
         [*(readings.group(group, str(part[group].iloc[0])) for group in shown), *_by_model(part, names)]
         for _, part in rows.groupby(["total", *groups], sort=False)
     ]
@@ -88,7 +88,7 @@ def models(rows: pd.DataFrame, dataset: str, measure: str, reading: str = "") ->
     notes = ["best and worst: every comparison passes the test, adjusted over the table"] if marks - {"unfit"} else []
     notes += ["unfit: the doctor found that the model cannot be measured here"] if "unfit" in marks else []
     told = [line(note, "dim") for note in notes or ["no model is shown to be best or worst"]]
-    return Group(title, line(reading, "dim"), table([*shown, *names], found, left=shown), *told)
+    return Group(title, line(reading, "dim"), table([*shown, *names], lines, left=shown), *told)
 
 
 def _by_model(part: pd.DataFrame, names: Sequence[str]) -> list[str]:
@@ -97,7 +97,7 @@ def _by_model(part: pd.DataFrame, names: Sequence[str]) -> list[str]:
     return [f"{estimate(rows[name]).brief('.2f')} {rows[name].get('mark', '')}".rstrip() for name in names]
 
 
-def debiased(
+def debiasing_results(
     balance: pd.DataFrame,
     changes: pd.DataFrame,
     language: Mapping[str, float],
@@ -138,11 +138,11 @@ def learned_table(
         rows = [[str(group), *_by_model(part, names)] for group, part in frame.groupby("group", sort=False)]
         parts += [line(title, "dim"), table(["pairs", *names], rows, left=["pairs"])]
     for row in changes[changes["group"] == changes["group"].iloc[-1]].to_dict("records"):
-        told = {"above": "more", "below": "less"}.get(row["lean"], "no difference shown")
-        parts.append(line(f"{row['of']} against {row['against']}: {estimate(row).shown('+.2f')}, {told}", ""))
+        says = {"above": "more", "below": "less"}.get(row["lean"], "no difference shown")
+        parts.append(line(f"{row['of']} against {row['against']}: {estimate(row).shown('+.2f')}, {says}", ""))
     if asld["draws"].max() == 1:
-        one = "One draw each: intervals are over pairs alone. Another sample may differ: draw several."
-        parts.append(line(one, "dim"))
+        note = "One draw each: intervals are over pairs alone. Another sample may differ: draw several."
+        parts.append(line(note, "dim"))
     return Group(*parts)
 
 
@@ -168,15 +168,15 @@ def dose_response(model: str, follows: pd.DataFrame, notes: Sequence[str]) -> Re
     )
 
 
-def linted(pairs: int, clean: int, failing: Mapping[str, int], faults: pd.DataFrame, shown: int) -> RenderableType:
+def lint_table(pairs: int, clean: int, failing: Mapping[str, int], faults: pd.DataFrame, shown: int) -> RenderableType:
     """How many pairs break each rule, and the first of each."""
     rows = []
     for rule, n in failing.items():
         first = faults[faults["rule"] == rule].head(shown)
         rows.append([rule, str(n), "; ".join(f"{row['id']}: {row['what']}" for _, row in first.iterrows())])
-    found = table(("rule", "pairs", "for example"), rows, left=("rule", "for example"))
-    found.columns[-1].no_wrap = False
-    return Group(found, line(f"{clean:,} of {pairs:,} pairs are clean.", "bold"))
+    summary = table(("rule", "pairs", "for example"), rows, left=("rule", "for example"))
+    summary.columns[-1].no_wrap = False
+    return Group(summary, line(f"{clean:,} of {pairs:,} pairs are clean.", "bold"))
 
 
 def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: Collection[str] = ()) -> str:

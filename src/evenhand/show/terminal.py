@@ -1,7 +1,7 @@
 """What a terminal shows of a run: its answer on one screen, and every value; and what `print` shows."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
 from typing import Any
 
@@ -25,7 +25,7 @@ from evenhand.runs.rows import Row
 from evenhand.show import comparison as compared
 from evenhand.show import track as tracked
 from evenhand.show.page import readings
-from evenhand.show.page.section import AGREEING, Line, Measured
+from evenhand.show.page.section import AGREEING, Line, Measured, measured_tasks
 from evenhand.show.page.short import lead, main_leans, summary
 from evenhand.show.tables import VERDICTS, P, cell, line, table
 from evenhand.stats.verdict import MARKS, NO_SIZE, RULE, SIZES
@@ -53,16 +53,16 @@ def fitted(width: int) -> int:
 
 def answer(run: StoredRun, width: int = NARROWEST) -> RenderableType:
     """The page of a run in about forty lines at most, for a terminal of `width` columns."""
-    sections = [Measured([run], [run.record.model], task, {}) for task in run.record.tasks]
+    sections = measured_tasks(run)
     lines = summary(sections)
     parts = list(_lead(run, lines))
     parts += _cautions(run, sections)
     shown = _rows_that_fit(lines)
     parts += [Text(" "), *_table(shown, width)]
-    if told := list(_legend(shown)):
-        parts.append(Text(" ".join(told), "dim"))
-    if found_if := list(_detectable_leans(shown)):
-        listed = [*found_if[:DETECTABLE], *(["more: --full"] if len(found_if) > DETECTABLE else ())]
+    if legend := list(_legend(shown)):
+        parts.append(Text(" ".join(legend), "dim"))
+    if detectable := list(_detectable_leans(shown)):
+        listed = [*detectable[:DETECTABLE], *(["more: --full"] if len(detectable) > DETECTABLE else ())]
         parts.append(Text(f"○ no lean shown; a lean that would probably have been found: {'; '.join(listed)}.", "dim"))
     parts += [_shorten(Text(f"{why}.", "dim")) for why in _reasons(lines)]
     parts += [line(text, "") for text in _next_steps(run, len(lines) - len(shown))]
@@ -71,8 +71,8 @@ def answer(run: StoredRun, width: int = NARROWEST) -> RenderableType:
 
 def _legend(lines: Sequence[tuple[Measured, Line]]) -> Iterator[str]:
     """What the words and marks of the table mean."""
-    verdicts = [found.verdicts[0] for _, found in lines]
-    if any(found.label == "stereotype" for _, found in lines):
+    verdicts = [line.verdicts[0] for _, line in lines]
+    if any(line.label == "stereotype" for _, line in lines):
         yield TWO
     if any(verdict.tone == "leans" for verdict in verdicts):
         yield f"leans: {RULE.partition(' (')[0]}."
@@ -84,7 +84,7 @@ def _legend(lines: Sequence[tuple[Measured, Line]]) -> Iterator[str]:
 
 def brief(run: StoredRun) -> RenderableType:
     """The first lines of the answer, for output that lists several runs."""
-    sections = [Measured([run], [run.record.model], task, {}) for task in run.record.tasks]
+    sections = measured_tasks(run)
     return Group(*_lead(run, summary(sections)), *_cautions(run, sections), line(next(_next_steps(run)), ""))
 
 
@@ -95,18 +95,18 @@ def _lead(run: StoredRun, lines: Sequence[tuple[Measured, Line]]) -> Iterator[Re
 
 def _rows_that_fit(lines: Sequence[tuple[Measured, Line]]) -> list[tuple[Measured, Line]]:
     """The main numbers, and the other rows of each dataset where all of them fit in ROWS."""
-    left, kept = ROWS - sum(found.main for _, found in lines), set[str]()
+    left, datasets = ROWS - sum(found.main for _, found in lines), set[str]()
     for dataset, count in Counter(section.dataset for section, found in lines if not found.main).items():
         if count <= left:
-            left, kept = left - count, {*kept, dataset}
-    return [found for found in lines if found[1].main or found[0].dataset in kept]
+            left, datasets = left - count, {*datasets, dataset}
+    return [found for found in lines if found[1].main or found[0].dataset in datasets]
 
 
 def _reasons(lines: Sequence[tuple[Measured, Line]]) -> list[str]:
     """The most frequent reason to trust a number with care, if there is one."""
     kinds = ("careful", "not tested")
-    found = Counter(f"trust {line.trust.level}: {line.trust.why}" for _, line in lines if line.trust.level in kinds)
-    return [why for why, _ in found.most_common(1)]
+    reasons = Counter(f"trust {line.trust.level}: {line.trust.why}" for _, line in lines if line.trust.level in kinds)
+    return [why for why, _ in reasons.most_common(1)]
 
 
 def _detectable_leans(lines: Sequence[tuple[Measured, Line]]) -> Iterator[str]:
@@ -119,8 +119,8 @@ def _detectable_leans(lines: Sequence[tuple[Measured, Line]]) -> Iterator[str]:
 
 def _dataset_title(section: Measured) -> str:
     """The dataset in words, and its name."""
-    told = readings.dataset(section.dataset)
-    return f"{told} · {section.dataset}" if told != section.dataset else told
+    title = readings.dataset(section.dataset)
+    return f"{title} · {section.dataset}" if title != section.dataset else title
 
 
 def _sentences(lines: Sequence[tuple[Measured, Line]]) -> Iterator[Text]:
@@ -136,19 +136,19 @@ def _sentences(lines: Sequence[tuple[Measured, Line]]) -> Iterator[Text]:
 
 def _cautions(run: StoredRun, sections: Sequence[Measured]) -> list[RenderableType]:
     """Remarks to read before the numbers: caveats, the doctor's concerns, warnings."""
-    told = [Text(run.record.sample, "yellow")] if run.record.partial else []
+    remarks = [Text(run.record.sample, "yellow")] if run.record.partial else []
     caveats = dict.fromkeys((s.dataset, s.caveat) for s in sections if s.caveat)
-    told += [Text(f"Careful, {dataset}: {text}", "yellow") for dataset, text in caveats]
-    told += [
-        Text(f"{found.verdict.capitalize()}, {found.check}: {found.says}", VERDICTS[found.verdict])
-        for found in sorted(run.record.concerns, key=lambda found: found.verdict != "unfit")
+    remarks += [Text(f"Careful, {dataset}: {text}", "yellow") for dataset, text in caveats]
+    remarks += [
+        Text(f"{finding.verdict.capitalize()}, {finding.check}: {finding.says}", VERDICTS[finding.verdict])
+        for finding in sorted(run.record.concerns, key=lambda finding: finding.verdict != "unfit")
     ]
-    told += [Text(f"Careful: {text}", "yellow") for text in run.record.warnings]
-    told += [Text(text, "yellow") for text in _unscored_notes(run)]
-    told += [Text(text, "dim") for text in run.record.caveats[:1]]
-    left = len(told) - CONCERNS
+    remarks += [Text(f"Careful: {text}", "yellow") for text in run.record.warnings]
+    remarks += [Text(text, "yellow") for text in _unscored_notes(run)]
+    remarks += [Text(text, "dim") for text in run.record.caveats[:1]]
+    left = len(remarks) - CONCERNS
     more = [Text(f"{left} more remark{'s' if left > 1 else ''}: --full", "yellow")] if left > 0 else []
-    return [*map(_shorten, told[:CONCERNS]), *more]
+    return [*map(_shorten, remarks[:CONCERNS]), *more]
 
 
 def _shorten(text: Text) -> Text:
@@ -159,11 +159,11 @@ def _shorten(text: Text) -> Text:
 def _unscored_notes(run: StoredRun) -> Iterator[str]:
     """How many items of each dataset have no score, by reason, for the measure with the most unscored items."""
     for dataset in run.datasets:
-        found = [run.record.unscored.get(f"{dataset}/{task.measure}", {}) for task in run.tasks_on(dataset)]
-        most = max(found, key=lambda reasons: sum(reasons.values()), default={})
+        by_measure = [run.record.unscored.get(f"{dataset}/{task.measure}", {}) for task in run.tasks_on(dataset)]
+        most = max(by_measure, key=lambda reasons: sum(reasons.values()), default={})
         if most:
-            told = "; ".join(f"{n:,} ({reason})" for reason, n in most.items())
-            yield f"Items of {dataset} without a score: {told}."
+            why = "; ".join(f"{n:,} ({reason})" for reason, n in most.items())
+            yield f"Items of {dataset} without a score: {why}."
 
 
 def _table(lines: Sequence[tuple[Measured, Line]], width: int) -> Iterator[RenderableType]:
@@ -185,9 +185,9 @@ def _table(lines: Sequence[tuple[Measured, Line]], width: int) -> Iterator[Rende
 
 def _row(found: Line) -> Cells:
     number, verdict, trust = found.numbers[0], found.verdicts[0], found.trust.level
-    told = Text(f"{verdict.mark} {verdict.short}")
+    says = Text(f"{verdict.mark} {verdict.short}")
     label = f"{'  ' if found.main else '    '}{found.label or 'all'}"
-    return label, number.text, number.brackets, told, Text(trust, VERDICTS[trust])
+    return label, number.text, number.brackets, says, Text(trust, VERDICTS[trust])
 
 
 def _grid(rows: Sequence[Cells], sizes: tuple[int, int], style: str) -> Table:
@@ -305,11 +305,11 @@ def _values(tasks: Sequence[TaskRecord], rows: Sequence[Row]) -> Table:
     for labels, part, cells in _nested_rows(by, within, rows):
         names = [labels[by.index(group)] for group in shown]
         names[0] = f"  {part}" if part else names[0]
-        found = [cells[task.measure] for task in tasks]
-        values = [f"{row.shown(row.form)} {dot(row)}" for row in found]
-        if len(found) == 1:
-            values = [found[0].number(found[0].form), f"{found[0].interval(found[0].form)} {dot(found[0])}"]
-        lines.append([*names, *values, f"{found[0].n:,}", f"{found[0].unscored:,}"])
+        numbers = [cells[task.measure] for task in tasks]
+        values = [f"{row.shown(row.form)} {dot(row)}" for row in numbers]
+        if len(numbers) == 1:
+            values = [numbers[0].number(numbers[0].form), f"{numbers[0].interval(numbers[0].form)} {dot(numbers[0])}"]
+        lines.append([*names, *values, f"{numbers[0].n:,}", f"{numbers[0].unscored:,}"])
     padding = (0, 1) if len(tasks) == 1 else (0, 1, 0, 0)
     return table([*left, *heads, "n", "unscored"], lines, left=left, padding=padding)
 
@@ -356,7 +356,7 @@ def _cost(audit: AuditRecord, of: str) -> Iterator[str]:
     if precision := audit.precision:
         apart = "not compared with float32, since no item of the sample has a score in both"
         if precision.deviations:
-            most = max(found.largest for found in precision.deviations)
+            most = max(deviation.largest for deviation in precision.deviations)
             apart = f"no score of a sample of each dataset is more than {most:.3f} away from float32"
         redone = f"; {precision.overflowed:,} inputs redone in float32" if precision.overflowed else ""
         yield f"{of}Computed in {audit.loaded['dtype']}: {precision.why or apart}{redone}."
@@ -364,9 +364,9 @@ def _cost(audit: AuditRecord, of: str) -> Iterator[str]:
     if audit.imported:
         yield f"{of}Scores {audit.imported.told}."
         return
-    kept = f", {work.kept:,} answers kept from before" if work.kept else ""
-    took = f"{work.inputs:,} distinct inputs{kept}" if work.inputs else "every answer kept from before"
-    yield f"{of}{work.questions:,} questions, {took}; {audit.seconds} s."
+    from_before = f", {work.kept:,} answers kept from before" if work.kept else ""
+    effort = f"{work.inputs:,} distinct inputs{from_before}" if work.inputs else "every answer kept from before"
+    yield f"{of}{work.questions:,} questions, {effort}; {audit.seconds} s."
 
 
 def _footer(run: StoredRun) -> Iterator[str]:
@@ -393,19 +393,20 @@ LONGEST = 400
 
 
 def text(what: Any) -> str:
-    """An object of evenhand as plain text; its repr if no command shows it."""
-    return next((how(what) for kind, how in TEXTS.items() if isinstance(what, kind)), repr(what))
+    """An object of evenhand as plain text, the output of the matching command; its repr if no command shows it."""
+    match what:
+        case StoredRun():
+            return _render(answer(what, WIDEST), WIDEST)
+        case Comparison():
+            return _render(compared.terminal(what), LONGEST)
+        case Track():
+            return _render(tracked.terminal(what, WIDEST), WIDEST)
+        case Verdict():
+            return harmless("\n".join(what.lines()))
+    return repr(what)
 
 
 def _render(shown: RenderableType, width: int) -> str:
     file = StringIO()
     Console(file=file, width=width, highlight=False, markup=False, color_system=None).print(shown)
     return harmless("\n".join(line.rstrip() for line in file.getvalue().split("\n")).strip("\n"))
-
-
-TEXTS: dict[type, Callable[[Any], str]] = {
-    StoredRun: lambda run: _render(answer(run, WIDEST), WIDEST),
-    Comparison: lambda comparison: _render(compared.terminal(comparison), LONGEST),
-    Track: lambda track: _render(tracked.terminal(track, WIDEST), WIDEST),
-    Verdict: lambda verdict: harmless("\n".join(verdict.lines())),
-}

@@ -13,7 +13,7 @@ from evenhand.analysis.tracking import Curve, Track, way_of
 from evenhand.show.page import readings
 from evenhand.show.page.charts import chart_values
 from evenhand.show.page.readings import probability
-from evenhand.show.page.runs import policy, render
+from evenhand.show.page.runs import render
 from evenhand.show.tables import line, table
 
 MARKS = {"lost": "▲", "gained": "▼", "changed": "◆"}
@@ -24,7 +24,7 @@ TOLD = 3
 """Changes that the first sentence names."""
 
 
-def named(track: Track, curve: Curve) -> str:
+def curve_name(track: Track, curve: Curve) -> str:
     """A curve in words: the dataset, and the group where there are several."""
     title = readings.dataset(curve.task.dataset)
     others = {one.task.dataset for one in track.curves if readings.dataset(one.task.dataset) == title}
@@ -33,7 +33,7 @@ def named(track: Track, curve: Curve) -> str:
     return f"{whole}, {words}" if words else whole
 
 
-def became(row: Change) -> str:
+def change_in_words(row: Change) -> str:
     """A change in words, such as "became more biased"."""
     return (KNOWS if row.task.better == "higher" else BECAME)[row.way]
 
@@ -44,7 +44,7 @@ def sentence(track: Track, row: Change) -> str:
     form = curve.values[0].form
     towards = row.moved or "not shown to be nearer to neutral or farther from it"
     tested = f"change {row.difference.shown()}, {probability(row.p_holm)}, adjusted"
-    return f"{named(track, curve)}: {row.before:{form}} → {row.after:{form}}, {towards} ({tested})"
+    return f"{curve_name(track, curve)}: {row.before:{form}} → {row.after:{form}}, {towards} ({tested})"
 
 
 def lead(track: Track) -> str:
@@ -53,25 +53,29 @@ def lead(track: Track) -> str:
         are = "is" if len(unfit) == 1 else "are"
         return f"Nothing can be judged: {', '.join(unfit)} {are} unfit to be measured, by the doctor."
     if not track.shown:
-        whole = _group_changes(track, track.overall)
-        overall = "".join(f" From {start} to {end} it {told}{of}." for told, start, end, of in whole)
-        none = f"No change between neighbouring checkpoints is shown in {_values(len(track.curves))}"
-        return f"{none}; other measures are not compared here.{overall}"
+        groups = _group_changes(track, track.overall)
+        overall = "".join(f" From {start} to {end} it {told}{of}." for told, start, end, of in groups)
+        others_note = f"No change between neighbouring checkpoints is shown in {_values(len(track.curves))}"
+        return f"{others_note}; other measures are not compared here.{overall}"
     groups = list(_group_changes(track, track.shown))
     parts = [f"{told} between {start} and {end}{of}" for told, start, end, of in groups[:TOLD]]
     text = ", ".join(parts) + (f", and {len(groups) - TOLD} more" if len(groups) > TOLD else "")
-    none = f"No other change between neighbours is shown in {_values(len(track.curves))}"
-    return f"{text[:1].upper()}{text[1:]}. {none}; other measures are not compared here."
+    others_note = f"No other change between neighbours is shown in {_values(len(track.curves))}"
+    return f"{text[:1].upper()}{text[1:]}. {others_note}; other measures are not compared here."
 
 
 def _group_changes(track: Track, rows: Sequence[Change]) -> Iterator[tuple[str, str, str, str]]:
     """What happened, between which two checkpoints, and in which or how many values."""
-    found: dict[tuple[str, str, str], list[Change]] = {}
+    groups: dict[tuple[str, str, str], list[Change]] = {}
     for row in rows:
-        found.setdefault((became(row), row.start, row.end), []).append(row)
-    for key, members in found.items():
-        one = f": {sentence(track, members[0]).rpartition(' (')[0]}" if len(rows) == 1 and len(track.curves) > 1 else ""
-        yield *key, one or f" ({len(members)} of {_values(len(track.curves))})" if len(track.curves) > 1 else ""
+        groups.setdefault((change_in_words(row), row.start, row.end), []).append(row)
+    for key, members in groups.items():
+        if len(track.curves) == 1:
+            yield *key, ""
+        elif len(rows) == 1:
+            yield *key, f": {sentence(track, members[0]).rpartition(' (')[0]}"
+        else:
+            yield *key, f" ({len(members)} of {_values(len(track.curves))})"
 
 
 def _values(n: int) -> str:
@@ -96,11 +100,11 @@ def notes(track: Track) -> Iterator[str]:
         )
     if unfit := _unfit_checkpoints(track):
         yield f"Careful: {', '.join(unfit)}: unfit to be measured, by the doctor, so no change there is judged."
-    if few := [row for row in track.rows if way_of(row) == "few"]:
-        needed, there = max(row.needed for row in few), min(row.clusters for row in few)
-        values = _values(len({row.group for row in few}))
+    if uncertain := [row for row in track.rows if way_of(row) == "few"]:
+        needed, measured = max(row.needed for row in uncertain), min(row.clusters for row in uncertain)
+        values = _values(len({row.group for row in uncertain}))
         yield (
-            f"Careful: too few words to tell a change of {values}: {there} were measured, {needed} are needed. "
+            f"Careful: too few words to tell a change of {values}: {measured} were measured, {needed} are needed. "
             "Measure more items, with a larger limit or none."
         )
     if track.left_out:
@@ -117,8 +121,9 @@ def card(track: Track, curve: Curve) -> dict[str, Any]:
     rows = [(label, value, before.get(label)) for label, value in zip(track.labels, curve.values, strict=True)]
     paired = bool(curve.values[0].contrast) or curve.task.by_gender
     asks = readings.reading(curve.task, contrast=paired).title
-    told = ", ".join(f"{label} {value.text}" for label, value, _ in rows)
-    return {"name": named(track, curve), "asks": asks, "svg": page_svg(curve_chart(track, curve), told), "rows": rows}
+    values = ", ".join(f"{label} {value.text}" for label, value, _ in rows)
+    svg = page_svg(curve_chart(track, curve), values)
+    return {"name": curve_name(track, curve), "asks": asks, "svg": svg, "rows": rows}
 
 
 def curve_chart(track: Track, curve: Curve) -> Any:
@@ -147,7 +152,6 @@ def track_page(track: Track) -> str:
         runs=list(zip(track.labels, track.runs, strict=True)),
         marks=MARKS,
         way_of=way_of,
-        policy=policy(),
     )  # fmt: skip
 
 
@@ -163,11 +167,11 @@ RULE = (
 def terminal(track: Track, width: int) -> RenderableType:
     """Where the model changed, in sentences, and a table of all values; no wider than `width`."""
     parts: list[RenderableType] = [Text(lead(track), "bold")]
-    told = [f"{MARKS[row.way]} {row.start} to {row.end}: {sentence(track, row)}." for row in track.shown]
-    told += [f"From {row.start} to {row.end}: {sentence(track, row)}." for row in track.overall]
-    parts += [Padding(Text(text), (0, 0, 0, 2)) for text in told[:SENTENCES]]
-    if len(told) > SENTENCES:
-        parts.append(Text(f"  {len(told) - SENTENCES} more changes are on the page."))
+    changes = [f"{MARKS[row.way]} {row.start} to {row.end}: {sentence(track, row)}." for row in track.shown]
+    changes += [f"From {row.start} to {row.end}: {sentence(track, row)}." for row in track.overall]
+    parts += [Padding(Text(text), (0, 0, 0, 2)) for text in changes[:SENTENCES]]
+    if len(changes) > SENTENCES:
+        parts.append(Text(f"  {len(changes) - SENTENCES} more changes are on the page."))
     parts += [Text(note, "bold red" if note.startswith("SAME") else "yellow") for note in notes(track)]
     places = columns(track, max(2, (width - LABEL) // CELL))
     names = track.short_labels
@@ -194,7 +198,7 @@ def columns(track: Track, most: int) -> list[int]:
 def _row(track: Track, place: int, shown: list[int]) -> list[str]:
     curve = track.curves[place]
     marks = {row.end: MARKS[row.way] for row in track.shown if track.curve(row) is curve}
-    name = named(track, curve)
+    name = curve_name(track, curve)
     cells = [f"{marks.get(track.labels[n], '')}{curve.values[n].text}" for n in shown]
     return [name if len(name) < LABEL else f"{name[: LABEL - 2]}…", *cells]
 
@@ -203,7 +207,7 @@ def chart(track: Track) -> Any:
     """A panel for each headline value: the line of its values in a band of 95 % intervals."""
     import altair as alt  # takes a second, which a terminal does not need
 
-    panels = [curve_chart(track, curve).properties(title=named(track, curve), width=320) for curve in track.curves]
+    panels = [curve_chart(track, curve).properties(title=curve_name(track, curve), width=320) for curve in track.curves]
     note = [
         "Bands are 95 % intervals; the level line is neutral. Thick red: changed since the one before.",
         "A hollow dot: no lean is shown.",

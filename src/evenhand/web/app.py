@@ -28,10 +28,9 @@ from evenhand.runs.folder import StoredRun
 from evenhand.text.edits import applied
 from evenhand.text.swap import swapper
 from evenhand.web import showing
-from evenhand.web.guarding import LARGEST_BODY, TOO_LARGE, Guarded, Hosts
+from evenhand.web.guarding import LARGEST_BODY, TOO_LARGE, Guarded, Hosts, refusal, render, static_files
 from evenhand.web.listing import HeadlinesOf, Runs, list_corpora, two_latest
 from evenhand.web.probing import Probe, split_words
-from evenhand.web.rendering import refusal, render, shipped
 
 LONGEST = 20_000
 """Characters of a text; `evenhand swap` takes files of any length."""
@@ -48,7 +47,7 @@ SWAPPED = "His wife, Mary Smith, told him that her brother had become a policema
 Result = TypeVar("Result")
 
 
-def marked(text: str, *, names: bool) -> SimpleNamespace:
+def mark_swaps(text: str, *, names: bool) -> SimpleNamespace:
     """The text with every gendered word swapped, first names too with `names`.
 
     `parts` are the unchanged texts, each with the edit that follows it; `rules` counts the edits by rule.
@@ -79,12 +78,12 @@ def application(
         Route("/probe", site.probe),
         Route("/swap", site.swap, methods=["GET", "POST"]),
     ]
-    static = shipped()  # browsers ask for an icon on their own
+    static = static_files()  # browsers ask for an icon on their own
     for path, name in [("/favicon.ico", "icon.svg"), *((f"/static/{name}", name) for name in static)]:
         routes.append(Route(path, static[name], methods=["GET"]))
     handlers: dict[Any, Any] = {
         HTTPException: _handle_http_error,
-        EvenhandError: site.unusable,
+        EvenhandError: site.handle_error,
         Exception: _handle_exception,
     }
     made = Starlette(routes=routes, exception_handlers=handlers, lifespan=site.lifespan, max_body_size=LARGEST_BODY)
@@ -149,51 +148,51 @@ class Site:
         async def tables() -> Any:
             if len(chosen) != 2:
                 raise BadInput(f"Choose two different runs. Got {len(chosen)}.")
-            return await _run_in_pool(self.reading, lambda: showing.compared(*self._open(chosen)))
+            return await _run_in_pool(self.reading, lambda: showing.comparison_tables(*self._open(chosen)))
 
-        return await self._shown(partial(show, chosen=[*chosen, "", ""][:2]), "tables", tables())
+        return await self._respond(partial(show, chosen=[*chosen, "", ""][:2]), "tables", tables())
 
     async def probe(self, request: Request) -> Response:
         """What models expect in the blank of a sentence; all that is asked is in the address, which can be shared."""
         given = {name: text.replace("\r\n", "\n") for name, text in request.query_params.items()}
-        asked = {"model": next(iter(self.models.names), ""), **EXAMPLE} | given
-        names = list(dict.fromkeys([asked["model"], asked["other"] or asked["model"]]))
-        link = "/probe?" + urlencode({name: asked[name] for name in ("text", "words", "model", "other")})
-        show = partial(render, "probe.html", asked=asked, link=link, offered=self.models.names)
+        fields = {"model": next(iter(self.models.names), ""), **EXAMPLE} | given
+        names = list(dict.fromkeys([fields["model"], fields["other"] or fields["model"]]))
+        link = "/probe?" + urlencode({name: fields[name] for name in ("text", "words", "model", "other")})
+        show = partial(render, "probe.html", asked=fields, link=link, offered=self.models.names)
         if "text" not in given:
             return self._soon(show(probed=None, error=""))
 
         async def probed() -> Any:
-            words = split_words(asked["words"])
-            return await _run_in_pool(self.answering, lambda: self.models.ask(names, asked["text"], words))
+            words = split_words(fields["words"])
+            return await _run_in_pool(self.answering, lambda: self.models.ask(names, fields["text"], words))
 
-        return await self._shown(show, "probed", probed())
+        return await self._respond(show, "probed", probed())
 
     async def swap(self, request: Request) -> Response:
         show = partial(render, "swap.html", rules=RULES)
         if request.method != "POST":
             return show(text=SWAPPED, names=True, marked=None, error="")
-        asked = await _read_form(request)
-        names = "names" in asked
-        show = partial(show, text=asked.get("text", SWAPPED), names=names)
-        return await self._shown(show, "marked", run_in_threadpool(marked, asked.get("text", ""), names=names))
+        form = await _read_form(request)
+        names = "names" in form
+        show = partial(show, text=form.get("text", SWAPPED), names=names)
+        return await self._respond(show, "marked", run_in_threadpool(mark_swaps, form.get("text", ""), names=names))
 
-    async def _shown(self, show: Callable[..., Response], name: str, work: Awaitable[Any]) -> Response:
+    async def _respond(self, show: Callable[..., Response], name: str, work: Awaitable[Any]) -> Response:
         """The page with the result of the work under `name`, or with an error."""
         try:
-            found = await work
+            result = await work
         except EvenhandError as error:
-            return show(400, **{name: None}, error=self.runs.worded(error))
-        return show(**{name: found}, error="")
+            return show(400, **{name: None}, error=self.runs.public_message(error))
+        return show(**{name: result}, error="")
 
-    async def unusable(self, request: Request, error: EvenhandError) -> Response:
-        return refusal(422, self.runs.worded(error))
+    async def handle_error(self, request: Request, error: EvenhandError) -> Response:
+        return refusal(422, self.runs.public_message(error))
 
     def _open(self, ids: Sequence[str]) -> list[StoredRun]:
-        found = [run for id in ids if (run := self.runs.open(id))]
-        if len(found) < len(ids):
+        runs = [run for id in ids if (run := self.runs.open(id))]
+        if len(runs) < len(ids):
             raise HTTPException(404)
-        return found
+        return runs
 
     def _soon(self, response: Response) -> Response:
         """Load the first model once the first page is sent, so that the first probe need not wait for it."""

@@ -1,18 +1,58 @@
-"""Checks of every request before it is handled, and security headers of every response."""
+"""Responses: from templates, with security headers; and refusals, for every request is checked before it is handled."""
 
 import hmac
 import ipaddress
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
+from importlib.resources import files
+from typing import Any
 from urllib.parse import quote, urlencode
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from evenhand.web.rendering import refusal, render
+from evenhand._version import __version__
+
+TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+
+_environment = Environment(
+    loader=PackageLoader("evenhand.web"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_environment.globals["version"] = __version__
+
+
+def render(template: str, status: int = 200, headers: Mapping[str, str] | None = None, **known: Any) -> Response:
+    """The template, filled with values."""
+    return html(_environment.get_template(template).render(known), status, headers)
+
+
+def html(text: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """A page; lone surrogates, which file names may contain, become question marks."""
+    return Response(text.encode("utf-8", "replace"), status, headers, media_type="text/html")
+
+
+def refusal(status: int, why: str, headers: Mapping[str, str] | None = None) -> Response:
+    """The page for a request that is refused."""
+    return render("refusal.html", status, headers, title=HTTPStatus(status).phrase, why=why)
+
+
+def static_files() -> dict[str, Response]:
+    """The bundled files that pages refer to, by name; no others can be requested."""
+    return {
+        file.name: Response(file.read_bytes(), media_type=TYPES[file.name.rpartition(".")[2]])
+        for file in (files("evenhand.web") / "static").iterdir()
+        if file.is_file()
+    }
+
 
 COOKIE = "evenhand-token"
 LARGEST_BODY = 1_000_000
@@ -60,7 +100,7 @@ class Guarded:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        answer = self._refused(Request(scope)) or self.app
+        answer = self._refusal(Request(scope)) or self.app
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -71,7 +111,7 @@ class Guarded:
 
         await answer(scope, receive, with_headers)
 
-    def _refused(self, request: Request) -> Response | None:
+    def _refusal(self, request: Request) -> Response | None:
         headers = request.headers
         hosts = headers.getlist("host")
         if len(hosts) != 1 or hosts[0] not in self.hosts:
@@ -86,15 +126,15 @@ class Guarded:
             return refusal(413, TOO_LARGE)
         if self.token is None or request.scope["path"].startswith("/static/"):
             return None
-        return self._without_token(request)
+        return self._token_refusal(request)
 
-    def _without_token(self, request: Request) -> Response | None:
+    def _token_refusal(self, request: Request) -> Response | None:
         bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
-        if self._right(bearer) or self._right(request.cookies.get(COOKIE, "")):
+        if self._is_token(bearer) or self._is_token(request.cookies.get(COOKIE, "")):
             return None
         others = [pair for pair in request.query_params.multi_items() if pair[0] != "token"]
         path = "/" + quote(request.scope["path"].lstrip("/\\"))  # two slashes would lead to another host
-        if self._right(request.query_params.get("token", "")):
+        if self._is_token(request.query_params.get("token", "")):
             # So that the address bar, the history and copied addresses do not contain the token.
             entered = RedirectResponse(path + (f"?{urlencode(others)}" if others else ""), status_code=303)
             entered.set_cookie(COOKIE, self.token or "", httponly=True, samesite="lax")
@@ -102,7 +142,7 @@ class Guarded:
         known = {"wrong": "token" in request.query_params, "path": path, "others": others}
         return render("token.html", 401, {"WWW-Authenticate": "Bearer"}, **known)
 
-    def _right(self, token: str) -> bool:
+    def _is_token(self, token: str) -> bool:
         return hmac.compare_digest(token.encode("utf-8", "replace"), (self.token or "").encode())
 
 

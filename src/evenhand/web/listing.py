@@ -99,13 +99,13 @@ class Runs:
     def folders(self, files: Collection[str] = OF_RUNS) -> Iterator[Path]:
         """The folders with one of these files. Links are not followed: they may lead out, or in circles."""
         waiting = deque([(self.root, 0)])
-        looked = 0
-        while waiting and looked < MOST:
+        searched = 0
+        while waiting and searched < MOST:
             folder, depth = waiting.popleft()
-            looked += 1
+            searched += 1
             try:
-                with os.scandir(folder) as found:
-                    entries = sorted(found, key=lambda entry: entry.name)
+                with os.scandir(folder) as scan:
+                    entries = sorted(scan, key=lambda entry: entry.name)
             except OSError:  # not readable, or deleted meanwhile
                 continue
             if {entry.name for entry in entries} & set(files):
@@ -137,7 +137,7 @@ class Runs:
             return Listed(**known | of_run, state="finished", path=folder)
         except (RunError, OSError, RecursionError) as error:
             state: Any = "newer" if isinstance(error, NewerRun) else "damaged"
-            return Listed(**known, state=state, why=self.worded(error))
+            return Listed(**known, state=state, why=self.public_message(error))
 
     def check(self, folder: Path) -> None:
         """Raise an error unless all files that a page may read are in the served folder: no links out, no pipes."""
@@ -149,7 +149,7 @@ class Runs:
             if not (path.is_file() or path.is_dir()) and os.path.lexists(path):  # a temporary file may be gone
                 raise RunError(f"{path.name} is not a file. An audit did not write it.")
 
-    def worded(self, error: Exception) -> str:
+    def public_message(self, error: Exception) -> str:
         """The message of an error, with paths as given to the server."""
         return str(error).replace(str(self.root), self.folder)
 
@@ -157,10 +157,10 @@ class Runs:
 def two_latest(runs: Sequence[Listed]) -> list[str]:
     """The ids of the two latest runs that were measured in the same way, the earlier one first; else of any two."""
     tasks = {run.id: run.record.tasks if run.record else () for run in runs}
-    ways = {id: {t.name: (t.what, t.partial and t.draw) for t in mine} for id, mine in tasks.items()}
-    for (after, one), (before, other) in combinations(ways.items(), 2):
-        both = set(one) & set(other)
-        if both and all(one[name] == other[name] for name in both):
+    ways = {id: {t.name: (t.what, t.partial and t.draw) for t in run_tasks} for id, run_tasks in tasks.items()}
+    for (after, later), (before, earlier) in combinations(ways.items(), 2):
+        both = set(later) & set(earlier)
+        if both and all(later[name] == earlier[name] for name in both):
             return [before, after]
     return [run.id for run in reversed(runs[:2])] or ["", ""]
 
@@ -204,14 +204,14 @@ def read(folder: Path) -> dict[str, Any]:
     Of each number: mark, dataset in words, value, interval, verdict. A page's own lines would keep the run in memory.
     """
     from evenhand.show.page.readings import dataset  # drawing takes seconds to import
-    from evenhand.show.page.section import Measured
+    from evenhand.show.page.section import measured_tasks
     from evenhand.show.page.short import lead, summary
 
     try:
         if sum((folder / name).stat().st_size for name in VOUCHED if (folder / name).exists()) > READ:
             return {"lead": "Too large to be read for the list: see its page."}
         run = StoredRun.load(folder)
-        found = summary([Measured([run], [run.record.model], task, {}) for task in run.record.tasks])
+        lines_of_run = summary(measured_tasks(run))
         gate = Verdict.load(folder).verdict if (folder / GATE).exists() else ""
     except EvenhandError:
         return {"lead": "Its results cannot be read: open it for the reason."}
@@ -219,11 +219,11 @@ def read(folder: Path) -> dict[str, Any]:
         log.exception(f"The results in '{folder}' could not be read for the list.")
         return {"lead": "Its results cannot be read."}
     lines: dict[str, tuple[str, ...]] = {}
-    for section, line in sorted(found, key=lambda one: (not one[1].main, one[1].verdicts[0].tone != "leans")):
+    for section, line in sorted(lines_of_run, key=lambda pair: (not pair[1].main, pair[1].verdicts[0].tone != "leans")):
         name, number, verdict = dataset(section.dataset), line.numbers[0], line.verdicts[0]
         name = f"{name}, {line.label}" if line.label else name
         lines.setdefault(section.dataset, (verdict.mark, name, number.text, number.brackets, verdict.short))
-    return {"lead": lead(found), "lines": list(lines.values()), "gate": gate}
+    return {"lead": lead(lines_of_run), "lines": list(lines.values()), "gate": gate}
 
 
 def list_corpora(runs: Runs) -> list[dict[str, Any]]:
@@ -231,8 +231,8 @@ def list_corpora(runs: Runs) -> list[dict[str, Any]]:
 
     Each has the `lines` of its corpora, or `why` it cannot be opened.
     """
-    found = ({"counted": "", "why": ""} | _list_corpus_folder(folder, runs) for folder in runs.folders({CORPUS}))
-    return sorted(found, key=lambda corpora: corpora["counted"], reverse=True)
+    listed = ({"counted": "", "why": ""} | _list_corpus_folder(folder, runs) for folder in runs.folders({CORPUS}))
+    return sorted(listed, key=lambda corpora: corpora["counted"], reverse=True)
 
 
 def _list_corpus_folder(folder: Path, runs: Runs) -> dict[str, Any]:
@@ -243,7 +243,7 @@ def _list_corpus_folder(folder: Path, runs: Runs) -> dict[str, Any]:
         lines = [_corpus_line(name, corpus) for name, corpus in data["corpora"].items()]
         return known | {"counted": str(data["counted"])[:10], "lines": lines}
     except RunError as error:
-        return known | {"why": runs.worded(error)}
+        return known | {"why": runs.public_message(error)}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return known | {"why": f"{CORPUS} cannot be read. Count the corpus again."}
 

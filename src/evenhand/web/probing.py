@@ -61,12 +61,12 @@ class Probe:
         Each has its `text`, bars of the words that were `asked` for, and of the `likeliest` of all.
         """
         texts = both_genders(text)
-        found = {name: [_probe_text(self.load(name), text, words) for text in texts] for name in models}
-        bars = [bar for sides in found.values() for side in sides for bar in (*side["asked"], *side["likeliest"])]
+        answers = {name: [_probe_text(self.load(name), text, words) for text in texts] for name in models}
+        bars = [bar for sides in answers.values() for side in sides for bar in (*side["asked"], *side["likeliest"])]
         likeliest = max((bar.logp for bar in bars if not bar.note), default=0.0)
         for bar in bars:
             bar.length = 0.0 if bar.note else 100 * math.exp(bar.logp - likeliest)
-        return found
+        return answers
 
 
 def both_genders(text: str) -> list[str]:
@@ -100,9 +100,9 @@ def _find_blank(text: str) -> Span:
 def _probe_text(model: "MaskedLM", text: str, words: Sequence[str]) -> dict[str, Any]:
     blank = _find_blank(text)
     answers = model.answer([Fill(text, blank, word) for word in words])
-    asked = [
+    bars = [
         Bar(word, answer.logp, note=(answer.note or "no answer") if math.isnan(answer.logp) else "")
         for word, answer in zip(words, answers, strict=True)
     ]
     likeliest = [Bar(word, logp) for word, logp in model.likeliest(text, blank, LIKELIEST)]
-    return {"text": text, "asked": asked, "likeliest": likeliest}
+    return {"text": text, "asked": bars, "likeliest": likeliest}

@@ -70,7 +70,7 @@ def listen(folder: Path, *, host: str, port: int, token: str | None = None, mode
         raise BadInput(f"`token` must have 16 to 200 letters, digits, - and _. Got {len(token)} characters.")
     hosts = Hosts() if local else Hosts({*LOOPBACK, host.lower(), socket.gethostname().lower()}, addresses=True)
     app = application(folder, models=models, hosts=hosts, token=token)
-    taken = _bind(host, port)
+    listening = _bind(host, port)
     config = uvicorn.Config(
         app,
         http=Connection,
@@ -82,9 +82,9 @@ def listen(folder: Path, *, host: str, port: int, token: str | None = None, mode
         ws="none",
         timeout_graceful_shutdown=PATIENCE,
     )
-    named = socket.gethostname() if host in ("", "0.0.0.0", "::") else f"[{host}]" if ":" in host else host
+    shown_host = socket.gethostname() if host in ("", "0.0.0.0", "::") else f"[{host}]" if ":" in host else host
     query = f"?token={token}" if token else ""
-    return Listening(f"http://{named}:{taken.getsockname()[1]}/{query}", taken, Server(config))
+    return Listening(f"http://{shown_host}:{listening.getsockname()[1]}/{query}", listening, Server(config))
 
 
 def _bind(host: str, port: int) -> socket.socket:

@@ -17,8 +17,8 @@ from evenhand.analysis.comparison import compare
 from evenhand.errors import BadInput, RunError
 from evenhand.runs.files import PAGE
 from evenhand.runs.folder import StoredRun
+from evenhand.web.guarding import html
 from evenhand.web.listing import CORPUS, Runs, stamp
-from evenhand.web.rendering import html
 
 KEPT = 8
 """Pages and comparisons kept in memory, since they take seconds to make."""
@@ -92,19 +92,19 @@ def _policy() -> str:
     return policy()
 
 
-def compared(before: StoredRun, after: StoredRun) -> dict[tuple[str, str], list[Any]]:
+def comparison_tables(before: StoredRun, after: StoredRun) -> dict[tuple[str, str], list[Any]]:
     """The groups before and after, by dataset and measure: rows of analysis.comparison, each with its drawing.
 
     `at_change`, `at_low` and `at_high` are places in it, from 0 to 100 with no change at 50.
     """
     frame = _compare_runs(before.path, after.path, stamp(before.path), stamp(after.path))
-    found = {}
+    tables = {}
     for (dataset, measure), part in frame.groupby(["dataset", "measure"], sort=False):
         numbers = part[["change", "low", "high"]]
         scale = float(np.nanmax([*numbers.abs().to_numpy().flat, 0.0])) or 1.0
         drawn = (50 + 45 * numbers / scale).fillna(50.0).add_prefix("at_")
-        found[str(dataset), str(measure)] = list(part.join(drawn).itertuples(index=False))
-    return found
+        tables[str(dataset), str(measure)] = list(part.join(drawn).itertuples(index=False))
+    return tables
 
 
 @lru_cache(maxsize=KEPT)

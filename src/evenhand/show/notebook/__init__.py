@@ -27,7 +27,7 @@ from evenhand.show import figures, plots
 from evenhand.show.figures import changes
 from evenhand.show.page import readings
 from evenhand.show.page.runs import FILE, environment
-from evenhand.show.page.section import Measured
+from evenhand.show.page.section import measured_tasks
 from evenhand.show.page.short import lead, summary
 from evenhand.show.track import chart as curves
 from evenhand.show.track import lead as where
@@ -61,10 +61,10 @@ class Picture(NamedTuple):
 def picture(chart: alt.TopLevelMixin, caption: str) -> Picture:
     """A chart as SVG in a data: URL, where no script can run, whatever its labels contain."""
     svg = plots.render(chart, "svg")
-    found = re.search(r'<svg[^>]* width="([\d.]+)', svg)
+    width = re.search(r'<svg[^>]* width="([\d.]+)', svg)
     address = f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
     image = Markup('<img alt="{}" src="{}">').format(caption, address)
-    return Picture(image, caption, float(found[1]) if found else 640.0)
+    return Picture(image, caption, float(width[1]) if width else 640.0)
 
 
 @singledispatch
@@ -75,8 +75,7 @@ def html(what: Any) -> str:
 
 @html.register
 def _(run: StoredRun) -> str:
-    sections = [Measured([run], [run.record.model], task, {}) for task in run.record.tasks]
-    lines = summary(sections)
+    lines = summary(measured_tasks(run))
     page = run.path / FILE
     told = public_path(page)  # of a private path only the name, which cannot be a link
     link = quote(told) if page.exists() and Path(told).absolute() == page.absolute() else ""

@@ -140,12 +140,12 @@ class Changed:
 
     @property
     def language(self) -> Language | None:
-        found = dict((self.record or {}).get("language") or {})
+        numbers = dict((self.record or {}).get("language") or {})
         try:
             change, low, high, before, after, p = (
-                float(found[name]) for name in ("change", "low", "high", "before", "after", "p")
+                float(numbers[name]) for name in ("change", "low", "high", "before", "after", "p")
             )
-            return Language(before, after, Estimate(change, low, high), p, int(found["sentences"]))
+            return Language(before, after, Estimate(change, low, high), p, int(numbers["sentences"]))
         except (KeyError, TypeError, ValueError):
             return None
 

@@ -62,33 +62,32 @@ def _value_charts(m: Measured) -> Iterator[Drawing]:
 
     paired = m.paired and len(m.runs) > 1
     reading, what = (m.reading, "Women minus men, by group") if paired else (m.values, "Values by group")
-    values: list[tuple[str, str, Number]]
-    if paired:
-        values = [(line.label, name, n) for line in m.lines for name, n in zip(m.names, line.numbers, strict=True)]
-    else:
-        values = list(_group_values(m))
-    rows = pd.DataFrame(
-        {"group": group, "series": series, **chart_values(number)} for group, series, number in values if number.known
-    )
-    groups = list(dict.fromkeys(rows["group"])) if len(rows) else []
+    by_line = ((line.label, name, n) for line in m.lines for name, n in zip(m.names, line.numbers, strict=True))
+    values = [value for value in (by_line if paired else _group_values(m)) if value[2].known]
+    groups = list(dict.fromkeys(group for group, _, _ in values))
     if len(groups) < 2:
         yield from _histogram(m)
         return
     neutral = 0.0 if m.paired else m.neutral
-    at = "" if math.isnan(neutral) else f" The upright line is the neutral value, {neutral:g}."
-    cut = f" The first {MOST} groups." if len(groups) > MOST else ""
+    neutral_note = "" if math.isnan(neutral) else f" The upright line is the neutral value, {neutral:g}."
+    cut_note = f" The first {MOST} groups." if len(groups) > MOST else ""
+    rows = pd.DataFrame(
+        {"group": group, "series": series, **chart_values(number)}
+        for group, series, number in values
+        if group in groups[:MOST]
+    )
     colours = colours_of(dict(zip(m.names, m.runs, strict=True)))
     genders = {"female": plots.ORANGE, "male": plots.BLUE, "balanced": "#555555"}
     colours |= {readings.group("gender", label): shown for label, shown in genders.items()}
     chart = plots.value_dots(
-        rows[rows["group"].isin(groups[:MOST])],
+        rows,
         f"{reading.ends[0]} ← {reading.unit or 'value'} → {reading.ends[1]}",
         neutral=neutral,
         between=reading.scale if reading.kind == "lean" else None,
         colours=colours,
         judged=reading.judged,
     )
-    yield Drawing(chart, f"{what}, with 95 % intervals.{at}{cut}")
+    yield Drawing(chart, f"{what}, with 95 % intervals.{neutral_note}{cut_note}")
 
 
 def _group_values(m: Measured) -> Iterator[tuple[str, str, Number]]:

@@ -10,7 +10,8 @@ import pandas as pd
 from evenhand.core.words import changes
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
-from evenhand.show.page.readings import Reading, group, harmless
+from evenhand.runs.words import dataset_words
+from evenhand.show.page.readings import Reading, group
 
 BETWEEN = " | "
 """Between the texts that a model has written after one prompt."""
@@ -35,7 +36,7 @@ class Shown:
     score: float
 
 
-def scored(run: StoredRun, task: TaskRecord, reading: Reading, pairs: pd.DataFrame | None) -> pd.DataFrame:
+def with_texts(run: StoredRun, task: TaskRecord, reading: Reading, pairs: pd.DataFrame | None) -> pd.DataFrame:
     """The items with their texts: columns score, text, other, finer (to rank equal scores) and the groups.
 
     `pairs` are those of Partners.pairs, female and male: then a row is a pair, and its score the difference.
@@ -47,10 +48,10 @@ def scored(run: StoredRun, task: TaskRecord, reading: Reading, pairs: pd.DataFra
         return rows.assign(text=sides[0], other=sides[1], finer=0.0)
     rows = run.scores_of(*task.name)
     finer = run.scores_of(task.dataset, reading.ranked).set_index("id")["score"] if reading.ranked else None
-    wrote = [BETWEEN.join(found) if isinstance(found, Iterable) else "" for found in rows.get("written", ())]
+    written = [BETWEEN.join(each) if isinstance(each, Iterable) else "" for each in rows.get("written", ())]
     return rows.assign(
         text=rows["id"].map(texts["text"]),
-        other=wrote or rows["id"].map(texts["other"]),
+        other=written or rows["id"].map(texts["other"]),
         finer=0.0 if finer is None else rows["id"].map(finer).fillna(0.0),
     )
 
@@ -69,7 +70,7 @@ def strongest(
         ordered = rows.dropna(subset="score").sort_values(["score", "finer"], ascending=ascending, kind="stable")
         if two_sided:
             ordered = ordered[ordered["score"] < neutral if ascending else ordered["score"] > neutral]
-        return [shown(row, by) for row in ordered.head(most).to_dict("records")]
+        return [page_item(row, by) for row in ordered.head(most).to_dict("records")]
 
     return side(ascending=True), side(ascending=False)
 
@@ -78,18 +79,18 @@ def example(rows: pd.DataFrame, value: float, dataset: str, reading: Reading, by
     """A typical item: its score is nearest to the value. Never an offensive sentence."""
     rows = rows[rows["text"].notna() & rows["score"].notna()]
     if reading.offends:
-        allowed = harmless(dataset)
-        for name, label in allowed.items():
+        inoffensive = dataset_words(dataset).get("harmless", {})
+        for name, label in inoffensive.items():
             rows = rows[rows[name] == label] if name in rows else rows.iloc[:0]
-        rows = rows if allowed else rows.iloc[:0]
+        rows = rows if inoffensive else rows.iloc[:0]
     if rows.empty or math.isnan(value):
         return None
     far = rows["score"].max() if set(rows["score"]) <= {0.0, 0.5, 1.0} else value  # scores of 0 and 1 have no middle
     nearest = (rows["score"] - far).abs().to_numpy().argmin()
-    return shown(rows.iloc[nearest].to_dict(), by)
+    return page_item(rows.iloc[nearest].to_dict(), by)
 
 
-def shown(row: Mapping[Any, Any], by: Sequence[str]) -> Shown:
+def page_item(row: Mapping[Any, Any], by: Sequence[str]) -> Shown:
     """An item for the page; without texts, where an older run has none."""
     text, other = (row[name] if isinstance(row[name], str) else "" for name in ("text", "other"))
     groups = ", ".join(group(name, str(row[name])) for name in by if isinstance(row.get(name), str))
@@ -103,9 +104,9 @@ def shown(row: Mapping[Any, Any], by: Sequence[str]) -> Shown:
 
 
 def _mark_differences(text: str, other: str) -> tuple[tuple[Segment, ...], tuple[Segment, ...]]:
-    found = changes(text, other)
-    here = [(span.start, span.stop) for change in found for span in change.here]
-    there = [(span.start, span.stop) for change in found for span in change.there]
+    differences = changes(text, other)
+    here = [(span.start, span.stop) for change in differences for span in change.here]
+    there = [(span.start, span.stop) for change in differences for span in change.there]
     if sum(b - a for a, b in here) > len(text) / 2:  # a premise and a hypothesis: two texts, not one text changed
         return (Segment(text),), (Segment(other),)
     return _segments(text, here), _segments(other, there)

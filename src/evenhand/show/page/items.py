@@ -37,12 +37,12 @@ class Items:
 
 def items_of(members: Sequence[Measured]) -> list[Items]:
     """The tables of a dataset: one of pairs of partners, where there are some, and one of single items."""
-    found = []
+    tables = []
     for paired in (True, False):
-        mine = [s for s in members if s.paired == paired and s.has_texts and any(map(len, s.items))]
-        if mine:
-            found.append(_item_table(mine))
-    return found
+        chosen = [s for s in members if s.paired == paired and s.has_texts and any(map(len, s.items))]
+        if chosen:
+            tables.append(_item_table(chosen))
+    return tables
 
 
 def _item_table(members: Sequence[Measured]) -> Items:
@@ -51,7 +51,9 @@ def _item_table(members: Sequence[Measured]) -> Items:
     rows = first.items[0]
     index = pd.Index(rows["id_female"] if first.paired else rows["id"])
     kept = slice(0, MOST)
-    columns = [*_text_columns(first, rows), *_label_columns(first, rows), *_score_columns(members, first, index)]
+    heads = {name: head for name, head in zip(("text", "other"), first.reading.sentences, strict=True) if head}
+    columns = [{"name": head, "kind": "text", "rows": _strings(rows[name])} for name, head in heads.items()]
+    columns += [*_label_columns(first, rows), *_score_columns(members, first, index)]
     for column in columns:
         column["rows"] = column["rows"][kept]
     sort = next((n for n, c in enumerate(columns) if c.pop("first", False)), len(columns) - 1)
@@ -60,12 +62,6 @@ def _item_table(members: Sequence[Measured]) -> Items:
     whole = {"columns": columns, "texts": together, "sort": sort, "lang": first.language}
     packed = zlib.compress(json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode(), LEVEL)
     return Items(first, len(rows), max(0, len(rows) - MOST), base64.b64encode(packed).decode())
-
-
-def _text_columns(first: Measured, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    for name, head in zip(("text", "other"), first.reading.sentences, strict=True):
-        if head:
-            yield {"name": head, "kind": "text", "rows": _strings(rows[name])}
 
 
 def _strings(column: pd.Series) -> list[str]:
@@ -78,8 +74,8 @@ def _label_columns(first: Measured, rows: pd.DataFrame) -> Iterator[dict[str, ob
     for name in first.item_groups:
         codes, labels = pd.factorize(np.array(_strings(rows[name]), dtype=object), sort=True)
         if len(labels) > 1:
-            told = [readings.group(name, label) for label in labels]
-            yield {"name": readings.group_name(name), "kind": "label", "labels": told, "rows": codes.tolist()}
+            words = [readings.group(name, label) for label in labels]
+            yield {"name": readings.group_name(name), "kind": "label", "labels": words, "rows": codes.tolist()}
 
 
 def _score_columns(members: Sequence[Measured], first: Measured, index: pd.Index) -> Iterator[dict[str, object]]:
@@ -94,8 +90,8 @@ def _score_columns(members: Sequence[Measured], first: Measured, index: pd.Index
             yield column | {"first": wanted}
             if section.paired and not of:
                 for side, words in zip(("female", "male"), section.reading.sentences, strict=True):
-                    one = _round_scores(rows.set_axis(ids)[f"score_{side}"].reindex(index).to_numpy(dtype=float))
-                    yield {"name": f"score {words}", "kind": "score", "rows": one, "signed": True}
+                    each = _round_scores(rows.set_axis(ids)[f"score_{side}"].reindex(index).to_numpy(dtype=float))
+                    yield {"name": f"score {words}", "kind": "score", "rows": each, "signed": True}
 
 
 def _round_scores(scores: np.ndarray[Any, Any]) -> list[float | None]:

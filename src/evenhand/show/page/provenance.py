@@ -65,18 +65,18 @@ def _audit_facts(audit: AuditRecord) -> Iterator[tuple[str, Any]]:
 
 def sources(tasks: Sequence[TaskRecord]) -> list[dict[str, str]]:
     """The datasets: name, version, measures with their versions, options, source, licence."""
-    found: dict[str, dict[str, str]] = {}
+    rows: dict[str, dict[str, str]] = {}
     for task in tasks:
         new = {
             "dataset": f"{task.dataset}, version {task.dataset_version}",
             "options": _options(task.dataset_options),
             **{name: getattr(task, name) or "" for name in ("about", "source", "licence")},
         }
-        row = found.setdefault(task.dataset, new)
+        row = rows.setdefault(task.dataset, new)
         options = _options(task.measure_options)
-        named = f"{task.measure}, version {task.measure_version}" + (f" ({options})" if options else "")
-        row["measures"] = f"{row['measures']}; {named}" if "measures" in row else named
-    return list(found.values())
+        measured = f"{task.measure}, version {task.measure_version}" + (f" ({options})" if options else "")
+        row["measures"] = f"{row['measures']}; {measured}" if "measures" in row else measured
+    return list(rows.values())
 
 
 def _options(options: Mapping[str, Any]) -> str:
@@ -98,33 +98,33 @@ def debiasing(runs: Sequence[StoredRun]) -> Mapping[str, Any] | None:
         parent = Path(os.path.commonpath([run.path.resolve() for run in runs]))
     except ValueError:  # on two drives
         return None
-    found = _read(parent / DEBIASED)
-    of = [run.record.fingerprint for run in runs]
-    return found if found and [found.get("before"), found.get("after")] == of else None
+    record = _read(parent / DEBIASED)
+    fingerprints = [run.record.fingerprint for run in runs]
+    return record if record and [record.get("before"), record.get("after")] == fingerprints else None
 
 
 def gate(run: StoredRun) -> Mapping[str, Any] | None:
     """The contents of the run's gate.json; None if it is missing or damaged."""
-    found = _read(run.path / GATE)
-    rules = found.get("rules") if found else None
-    whole = isinstance(rules, list) and all(isinstance(r, dict) and set(r) >= RULE for r in rules)
-    return found if found and "verdict" in found and whole else None
+    record = _read(run.path / GATE)
+    rules = record.get("rules") if record else None
+    complete = isinstance(rules, list) and all(isinstance(r, dict) and set(r) >= RULE for r in rules)
+    return record if record and "verdict" in record and complete else None
 
 
 def judged_rows(run: StoredRun, dataset: str) -> dict[tuple[str, str], str]:
     """The verdict of a gate's policy on each value of a run, by measure and row: pass, fail or undecided."""
-    found: dict[tuple[str, str], list[str]] = {}
+    verdicts_of: dict[tuple[str, str], list[str]] = {}
     for rule in (gate(run) or {"rules": ()})["rules"]:
         if (rule.get("on"), rule.get("dataset")) == ("value", dataset):
             group = "" if rule.get("group") == "all" else str(rule.get("group"))
             row = row_label({"": group}, str(rule.get("estimand", "")))
-            found.setdefault((str(rule.get("measure")), row), []).append(str(rule["verdict"]))
-    return {key: worst(verdicts) for key, verdicts in found.items() if set(verdicts) <= set(CODES)}
+            verdicts_of.setdefault((str(rule.get("measure")), row), []).append(str(rule["verdict"]))
+    return {key: worst(verdicts) for key, verdicts in verdicts_of.items() if set(verdicts) <= set(CODES)}
 
 
 def _read(path: Path) -> dict[str, Any] | None:
     try:
-        found = read_parsed(path, json.loads)
+        record = read_parsed(path, json.loads)
     except (OSError, ValueError):
         return None
-    return found if isinstance(found, dict) else None
+    return record if isinstance(record, dict) else None

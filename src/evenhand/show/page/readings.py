@@ -48,8 +48,8 @@ class Reading:
         value = self.factor * number.value
         times = _capped_exp(value)
         points = f"{abs(100 * value):.0f} percentage points {'likelier' if value > 0 else 'less likely'} than"
-        told = self.much if isinstance(self.much, str) else self.much[above]
-        return told.format(
+        words = self.much if isinstance(self.much, str) else self.much[above]
+        return words.format(
             times=_format_factor(times),
             relative=_relative_likelihood(times),
             verb=_verb(times)[0],
@@ -157,11 +157,6 @@ def _fill_nouns(text: str, nouns: Mapping[str, Any]) -> str:
     return text
 
 
-def harmless(dataset: str) -> dict[str, str]:
-    """The groups with inoffensive sentences, in a dataset that has offensive ones; empty if unknown."""
-    return dict(dataset_words(dataset).get("harmless", {}))
-
-
 def dataset(name: str) -> str:
     """The title of a dataset, whatever its options; its name if it has no title."""
     return str(dataset_words(name).get("title", name))
@@ -241,22 +236,22 @@ def verdict(number: Row, reading: Reading, judged: str = "") -> Verdict:
     unjudged: dict[str, tuple[str, str]] = _words()["not-judged"]
     if number.known and reading.kind in unjudged:
         return Verdict("level", *unjudged[reading.kind], much)
-    found = number.verdict
-    if found.why == "no value":
+    ruled = number.verdict
+    if ruled.why == "no value":
         return Verdict("none", "no value", number.note or "no item could be scored")
-    if found.why == "unfit":
+    if ruled.why == "unfit":
         return Verdict("none", "no verdict", "the model is unfit to be measured: see what the doctor found", much)
-    if found.why == "too few":
+    if ruled.why == "too few":
         short = f"too few words, {number.clusters} of {number.needed}"
         return Verdict("none", short, "more are needed for any verdict", much)
-    if found.why == "no interval":
+    if ruled.why == "no interval":
         because = "too few words, or scores that are all the same: nothing says how sure this is"
         return Verdict("none", "no interval", because, much)
-    if found.why:
+    if ruled.why:
         why = "level" if math.isnan(number.neutral) else number.estimand or "both"
         return Verdict("level", *unjudged[why], much)
     tested = f"{probability(number.p_holm)}, adjusted"
-    if found.side == 0:
+    if ruled.side == 0:
         nothing = "not shown to know it" if reading.kind == "knowledge" else "no lean shown"
         because = f"the interval includes {number.neutral:g}"
         if number.side(number.neutral):
@@ -264,8 +259,8 @@ def verdict(number: Row, reading: Reading, judged: str = "") -> Verdict:
         if number.detectable > abs(number.value - number.neutral):
             because = f"a lean of {least(number, reading)} would probably have been found"
         return Verdict("undecided", nothing, because, much)
-    tone = "right" if reading.kind == "knowledge" and found.side > 0 else "leans"
-    words = reading.leans[found.side > 0]
+    tone = "right" if reading.kind == "knowledge" and ruled.side > 0 else "leans"
+    words = reading.leans[ruled.side > 0]
     if tone == "right":
         return Verdict(tone, words, tested, much)
     sized, bounds = number.size, POLICY.get(judged, "")

@@ -35,9 +35,9 @@ def page(runs: Sequence[StoredRun]) -> str:
     tasks = runs[0].record.tasks
     for task in tasks:
         same_task(runs, task.dataset, task.measure)
-    names, debiased = named(runs)
+    names, debiased = run_names(runs)
     changed = Changed(runs, names, debiased) if len(runs) == 2 else None
-    sections = [Measured(runs, names, task, changed.moves if changed else {}) for task in tasks]
+    sections = [Measured(runs, names, task, changed.moves if changed else None) for task in tasks]
     datasets: dict[str, list[Measured]] = {}
     for section in sections:
         datasets.setdefault(section.dataset, []).append(section)
@@ -51,12 +51,11 @@ def page(runs: Sequence[StoredRun]) -> str:
         summary=summary(sections),
         limits=list(limits(runs[0].record)),
         changed=changed,
-        gates=[(name, found) for name, run in zip(names, runs, strict=True) if (found := provenance.gate(run))],
-        policy=policy(),
+        gates=[(name, gate) for name, run in zip(names, runs, strict=True) if (gate := provenance.gate(run))],
     )  # fmt: skip
 
 
-def named(runs: Sequence[StoredRun]) -> tuple[list[str], Mapping[str, Any] | None]:
+def run_names(runs: Sequence[StoredRun]) -> tuple[list[str], Mapping[str, Any] | None]:
     """The names of the runs, and the record of the debiasing that made the second of two from the first, if any.
 
     Without a record the order of two models is unknown, so neither is called before or after.
@@ -128,6 +127,7 @@ def _environment() -> Any:
         "size_rule": SIZES,
         "by_chance": readings.BY_CHANCE,
         "public_path": public_path,
+        "policy": policy(),
         "style": Markup(_read_asset("style.css")),  # our own files, the only text that is not escaped
         "script": Markup(_read_asset("page.js")),
     }

@@ -55,12 +55,8 @@ class Trust:
 UNTRIED = Reason("not tested", "nobody has tried this number on models whose bias is known")
 
 
-def trust(run: StoredRun, reading: Reading, number: Row) -> Trust:
-    """The reasons for and against one value."""
-    return Trust(tuple(_reasons(run, reading, number)))
-
-
 def _reasons(run: StoredRun, reading: Reading, number: Row) -> Iterator[Reason]:
+    """The reasons for and against one value."""
     task, audit = number.task, number.audit
     items = number.n + number.unscored
     share = number.unscored / items if items else 1.0
@@ -91,12 +87,12 @@ def _reasons(run: StoredRun, reading: Reading, number: Row) -> Iterator[Reason]:
 def _precision_reasons(number: Row) -> Iterator[Reason]:
     """What half precision changed, if the run was measured in it."""
     audit = number.audit
-    for found in audit.precision.deviations if audit.precision else ():
-        if (found.dataset, found.measure) == number.task.name:
+    for deviation in audit.precision.deviations if audit.precision else ():
+        if (deviation.dataset, deviation.measure) == number.task.name:
             dtype = audit.loaded["dtype"]
-            said = f"computed in {dtype}: on {found.items} items the mean is {found.shift:+.4f} from float32"
-            doubtful = ", ".join(found.doubtful)
-            yield Reason("careful", f"{said}, which may decide for: {doubtful}") if doubtful else Reason("fine", said)
+            says = f"computed in {dtype}: on {deviation.items} items the mean is {deviation.shift:+.4f} from float32"
+            doubtful = ", ".join(deviation.doubtful)
+            yield Reason("careful", f"{says}, which may decide for: {doubtful}") if doubtful else Reason("fine", says)
 
 
 ROWS = 400
@@ -142,9 +138,9 @@ class Table:
 def table(caption: str, groups: Sequence[str], rows: Sequence[TableRow], reading: Reading) -> Table:
     """A table of as many rows as fit; a group with one label alone is in the caption, not in a column."""
     labels = [{row.labels[place] for row in rows} - {"all"} for place in range(len(groups))]
-    shown = [place for place, found in enumerate(labels) if len(found) != 1] or [0]
+    shown = [place for place, seen in enumerate(labels) if len(seen) != 1] or [0]
     alone = [
-        _shared_label(groups[place], min(found), reading) for place, found in enumerate(labels) if place not in shown
+        _shared_label(groups[place], min(seen), reading) for place, seen in enumerate(labels) if place not in shown
     ]
     names = tuple(groups[place] for place in shown)
     cut = tuple(
@@ -170,14 +166,14 @@ def by_sample(task: TaskRecord, runs: Sequence[pd.DataFrame], reading: Reading) 
                 for value in rows_from(part, task):
                     if value.estimand and not value.groups:
                         key = (_sample_name(name, str(label), part), value.estimand)
-                        mine = rows.setdefault(key, [Number(math.nan)] * len(runs))
-                        mine[place] = Number(value.value, value.low, value.high, value.n, value.unscored)
-        found = tuple(
+                        cells = rows.setdefault(key, [Number(math.nan)] * len(runs))
+                        cells[place] = Number(value.value, value.low, value.high, value.n, value.unscored)
+        shown = tuple(
             TableRow(labels, tuple(numbers), reading=readings.reading(task, estimand=labels[1]))
             for labels, numbers in rows.items()
         )
         caption = f"Stereotype and default by {readings.group_name(name)}; intervals are over the rest"
-        yield Table(caption, (name, "row"), found, reading)
+        yield Table(caption, (name, "row"), shown, reading)
 
 
 def _sample_name(name: str, label: str, part: pd.DataFrame) -> str:
@@ -219,9 +215,13 @@ class Measured:
     """The results of one task in one or more runs that were measured in the same way."""
 
     def __init__(
-        self, runs: Sequence[StoredRun], names: Sequence[str], task: TaskRecord, moves: Mapping[tuple[str, ...], Move]
+        self,
+        runs: Sequence[StoredRun],
+        names: Sequence[str],
+        task: TaskRecord,
+        moves: Mapping[tuple[str, ...], Move] | None = None,
     ) -> None:
-        self.runs, self.names, self.task, self._moves = runs, names, task, moves
+        self.runs, self.names, self.task, self._moves = runs, names, task, moves or {}
         self.dataset, self.measure = task.name
         self.key = task.name
         self.by = list(task.by)
@@ -282,12 +282,12 @@ class Measured:
         """The lines of the groups with these labels, without parts within groups; without labels, the main lines."""
         if not labels:
             return [line for line in self.lines if line.main]
-        found = []
+        chosen = []
         for rows in sorted(self._rows, key=lambda rows: not rows[0].judged):
             if not rows[0].part and set(rows[0].groups.values()) & set(labels):
                 line = self._line(rows)
-                found.append(replace(line, label=f"women minus men, {line.label}") if rows[0].contrast else line)
-        return found
+                chosen.append(replace(line, label=f"women minus men, {line.label}") if rows[0].contrast else line)
+        return chosen
 
     def _line(self, numbers: tuple[Row, ...]) -> Line:
         row = numbers[0]
@@ -295,20 +295,20 @@ class Measured:
         alike = [n for rows in self._judged for n in rows if bool(n.contrast) == bool(row.contrast)]
         between = domain([*numbers, *alike], reading.scale, row.neutral)
         bounds = [judged_rows(run, self.dataset).get((row.name, row.label), "") for run in self.runs]
-        told = tuple(verdict(number, reading, bound) for number, bound in zip(numbers, bounds, strict=True))
+        verdicts = tuple(verdict(number, reading, bound) for number, bound in zip(numbers, bounds, strict=True))
         shown = "; ".join(
             f"{name + ': ' if len(self.runs) > 1 else ''}{n.text}, interval {n.brackets}"
             for name, n in zip(self.names, numbers, strict=True)
         )
         ends = f"from {between[0]:g} ({reading.ends[0]}) to {between[1]:g} ({reading.ends[1]})"
-        drawn = strip(numbers, reading.ends, between, f"{shown}, on a scale {ends}", told)
-        each = [trust(run, self.values, n) for run, n in zip(self.runs, numbers, strict=True)]
-        trusted = max(each, key=lambda found: LEVELS.index(found.level))
-        mine = not row.estimand and (not row.contrast or self.paired)
+        drawn = strip(numbers, reading.ends, between, f"{shown}, on a scale {ends}", verdicts)
+        each = [Trust(tuple(_reasons(run, self.values, n))) for run, n in zip(self.runs, numbers, strict=True)]
+        trusted = max(each, key=lambda trust: LEVELS.index(trust.level))
+        own = not row.estimand and (not row.contrast or self.paired)
         label = ", ".join(row.groups.values())
-        known = compared(self.runs[0].record, self.task, label, contrast=self.paired) if mine else []
+        known = compared(self.runs[0].record, self.task, label, contrast=self.paired) if own else []
         marks, words = self._marks.get(row.label, ()), readings.words_of(row)
-        return Line(words, reading, numbers, told, drawn, trusted, row.main, self._move(row), marks, tuple(known))
+        return Line(words, reading, numbers, verdicts, drawn, trusted, row.main, self._move(row), marks, tuple(known))
 
     @cached_property
     def _marks(self) -> dict[str, tuple[str, ...]]:
@@ -378,7 +378,7 @@ class Measured:
     def items(self) -> list[pd.DataFrame]:
         """The items of each run, or its pairs of partners, with their texts."""
         both = self.pairs if self.paired else [None] * len(self.runs)
-        return [examples.scored(run, self.task, self.reading, p) for run, p in zip(self.runs, both, strict=True)]
+        return [examples.with_texts(run, self.task, self.reading, p) for run, p in zip(self.runs, both, strict=True)]
 
     @property
     def caveat(self) -> str:
@@ -419,5 +419,10 @@ class Measured:
         if not (knowledge or (self.values.kind == "lean" and self._all[-1].verdict.side == 0)):
             return []
         sides = [(row.labels, row.numbers[-1].verdict.side) for row in self.values_by_group.rows[1:]]
-        found = [(labels, side) for labels, side in sides if side < 0 or (side and not knowledge)]
-        return [f"{', '.join(filter(None, labels))}: {self.values.leans[side > 0]}" for labels, side in found]
+        shown = [(labels, side) for labels, side in sides if side < 0 or (side and not knowledge)]
+        return [f"{', '.join(filter(None, labels))}: {self.values.leans[side > 0]}" for labels, side in shown]
+
+
+def measured_tasks(run: StoredRun) -> list[Measured]:
+    """The results of each task of one run."""
+    return [Measured([run], [run.record.model], task) for task in run.record.tasks]

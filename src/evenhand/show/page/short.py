@@ -20,15 +20,15 @@ def summary(sections: Sequence[Measured]) -> list[tuple[Measured, Line]]:
     """The lines of the measure that each dataset is judged by, its headline task; datasets that lean come first."""
     chosen = [section for section in sections if section.task == section.runs[0].headline_task(section.dataset)]
     first = {s.key: min(TONES.index(line.verdicts[-1].tone) for line in s.lines if line.main) for s in chosen}
-    found = [(s, line) for s in sorted(chosen, key=lambda s: first[s.key]) for line in s.lines]
+    lines = [(s, line) for s in sorted(chosen, key=lambda s: first[s.key]) for line in s.lines]
     for s in sections:  # other measures of the same family go below the headline task
         family = (s.dataset, s.task.family) if s.task.family and s not in chosen else None
-        together = [place for place, (one, _) in enumerate(found) if (one.dataset, one.task.family) == family]
+        together = [place for place, (other, _) in enumerate(lines) if (other.dataset, other.task.family) == family]
         for place in together[-1:]:
             name = s.reading.title.lower()
-            told = [replace(line, main=False, label=f"{name}, {line.label}") for line in s.lines if line.main]
-            found[place + 1 : place + 1] = [(s, line) for line in told]
-    return found
+            more = [replace(line, main=False, label=f"{name}, {line.label}") for line in s.lines if line.main]
+            lines[place + 1 : place + 1] = [(s, line) for line in more]
+    return lines
 
 
 def besides(sections: Sequence[Measured], shown: Measured, label: str) -> list[tuple[Measured, Line]]:
@@ -40,15 +40,15 @@ def besides(sections: Sequence[Measured], shown: Measured, label: str) -> list[t
 def main_leans(lines: Sequence[tuple[Measured, Line]]) -> list[tuple[Measured, Line]]:
     """The main numbers of the last run that lean with p adjusted by Holm over all of them: what "yes" rests on."""
     of_bias = [(section, line) for section, line in lines if line.main and line.reading.kind != "knowledge"]
-    main = [found for found in of_bias if found[1].verdicts[-1].tone in ("leans", "undecided")]
+    main = [pair for pair in of_bias if pair[1].verdicts[-1].tone in ("leans", "undecided")]
     ps = holm([1.0 if math.isnan(p := line.numbers[-1].p) else p for _, line in main])
-    shown = [found for found, p in zip(main, ps, strict=True) if p < ALPHA and found[1].verdicts[-1].tone == "leans"]
-    return sorted(shown, key=lambda found: -SIZES.index(found[1].verdicts[-1].size))
+    shown = [pair for pair, p in zip(main, ps, strict=True) if p < ALPHA and pair[1].verdicts[-1].tone == "leans"]
+    return sorted(shown, key=lambda pair: -SIZES.index(pair[1].verdicts[-1].size))
 
 
 def lead(lines: Sequence[tuple[Measured, Line]]) -> str:
     """The first line, about the last run: whether a bias is shown, which one, and what the other numbers show."""
-    tones = [found.verdicts[-1].tone for _, found in lines if found.main]
+    tones = [line.verdicts[-1].tone for _, line in lines if line.main]
     numbers = f"{len(tones)} main numbers"
     if tones.count("none") == len(tones):
         return "no verdict on its one main number." if len(tones) == 1 else f"no verdict on any of its {numbers}."
@@ -63,17 +63,17 @@ def lead(lines: Sequence[tuple[Measured, Line]]) -> str:
             each = (": ".join(filter(None, (size, ", ".join(names)))) for size, names in sizes.items())
             claims.append(f"it {claim} ({'; '.join(each)})")
         least = all((v := line.verdicts[-1]).size == "negligible" and not v.bounds for _, line in shown)
-        told = f"{'yes, but hardly' if least else 'yes'}, on this data: {'; '.join(claims)}."
+        answer = f"{'yes, but hardly' if least else 'yes'}, on this data: {'; '.join(claims)}."
         rest["leans"] = tones.count("leans") - len(shown)
     elif any(line.verdicts[-1].tone == "leans" for _, line in lines):
-        told = f"not shown: {_chance_sentence(lines)}"
+        answer = f"not shown: {_chance_sentence(lines)}"
         rest["undecided"] = 0
     else:
-        told = f"not shown: {f'none of its {numbers} leans' if len(tones) > 1 else 'its main number does not lean'}."
+        answer = f"not shown: {f'none of its {numbers} leans' if len(tones) > 1 else 'its main number does not lean'}."
         rest["undecided"] = 0
     others = [readings.count_in_words(tone, count) for tone, count in rest.items() if count]
     which = "its other main numbers" if shown else f"its {numbers}"
-    return f"{told} Of {which}, {', '.join(others)}." if others else told
+    return f"{answer} Of {which}, {', '.join(others)}." if others else answer
 
 
 def _claim(line: Line) -> str:
@@ -105,8 +105,8 @@ def limits(record: RunRecord) -> Iterator[str]:
         "" if wide else " Bias by anything but gender: race, religion, age."
     )
     datasets = dict.fromkeys(task.dataset for task in tasks)
-    told = "; ".join(readings.dataset(name).lower() for name in datasets)
-    yield f"Other sentences than these: {told}. They were written for tests; what people write may give other numbers."
+    what = "; ".join(readings.dataset(name).lower() for name in datasets)
+    yield f"Other sentences than these: {what}. They were written for tests; what people write may give other numbers."
     yield "What the model is used for, and whether anybody is harmed there."
     if record.partial:
         yield "The rest of the sentences: this is a sample."
