@@ -222,7 +222,7 @@ def test_no_module_has_the_name_of_what_its_package_loads_late() -> None:
 
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
 def test_files_are_short(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 330
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 450
 
 
 def test_the_whole_is_within_its_budget() -> None:

@@ -11,9 +11,8 @@ from evenhand.core.files import check_new, prepare, public_path, write_whole
 from evenhand.errors import BadInput
 from evenhand.show.corpus import around
 from evenhand.show.page.corpus import corpus_page
-from evenhand.text.counting import Corpus, examples
+from evenhand.text.counting import Corpus, Vocabulary, examples
 from evenhand.text.shares import Counted
-from evenhand.text.vocabulary import Vocabulary
 
 FILE, PAGE, SCHEMA = "corpus.json", "report.html", 1
 

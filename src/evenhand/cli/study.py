@@ -52,8 +52,7 @@ def corpus(
     from evenhand.calls.corpus import check_folder, write
     from evenhand.calls.learning import learned, named
     from evenhand.show.tables import counted, learned_table
-    from evenhand.text.counting import Corpus, count_all
-    from evenhand.text.vocabulary import read_vocabulary
+    from evenhand.text.counting import Corpus, count_all, read_vocabulary
 
     sources = named(files)
     corpora = {name: Corpus(source, tuple(column or ()), lines) for name, source in sources.items()}
