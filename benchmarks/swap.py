@@ -28,10 +28,10 @@ from typing import Any
 from sentencex import segment
 
 from evenhand.datasets.corpora.texts import generate
-from evenhand.datasets.files.plain_text import unwrapped
+from evenhand.datasets.files.plain_text import unwrap
 from evenhand.text.asking import Grammar
-from evenhand.text.edits import cased
-from evenhand.text.name_lists import bundled
+from evenhand.text.edits import match_case
+from evenhand.text.name_lists import bundled_names
 from evenhand.text.names import Naming
 from evenhand.text.pronouns import score
 from evenhand.text.swap import Swapper
@@ -88,7 +88,7 @@ def accuracy(annotated: Sequence[dict[str, str]]) -> Iterator[dict[str, Any]]:
 
 def roles(texts: Mapping[str, str], grammar: Grammar) -> dict[tuple[str, int], bool]:
     """For each text and place of her or his, whether it is taken for a possessive."""
-    edits = Swapper(grammar=grammar).found(list(texts.values()))
+    edits = Swapper(grammar=grammar).find_edits(list(texts.values()))
     return {
         (name, edit.start): edit.rule.endswith("possessive")
         for name, found in zip(texts, edits, strict=True)
@@ -170,11 +170,11 @@ def books(folder: Path) -> Iterator[dict[str, Any]]:
     """Each him and his is its own label: made "her", it should come back. A "his" without a noun would be "hers"."""
     gold, texts = dict[tuple[str, int], bool](), dict[str, str]()
     for path in sorted(folder.glob("*.txt")):
-        text, parts, at, length = unwrapped(path.read_text(encoding="utf-8")), list[str](), 0, 0
+        text, parts, at, length = unwrap(path.read_text(encoding="utf-8")), list[str](), 0, 0
         for match in HIM_OR_HIS.finditer(text):
             if match[0].lower() == "his" and score(text, *match.span()) < -1:
                 continue
-            parts += [text[at : match.start()], cased("her", match[0])]
+            parts += [text[at : match.start()], match_case("her", match[0])]
             length += match.start() - at
             gold[path.name, length] = match[0].lower() == "his"
             at, length = match.end(), length + 3
@@ -190,7 +190,7 @@ def books(folder: Path) -> Iterator[dict[str, Any]]:
 
 def tagged_names(documents: Collection[Sequence[Sentence]]) -> Iterator[dict[str, Any]]:
     """Swapped names that are no persons: in no entity that is one or, where entities are not annotated, no PROPN."""
-    edits = swapper(True, "auto").found([joined(one.text for one in found) for found in documents])
+    edits = swapper(True, "auto").find_edits([joined(one.text for one in found) for found in documents])
     counts = Counter[tuple[bool, bool, bool]]()
     for found, changes in zip(documents, edits, strict=True):
         swapped = {edit.start for edit in changes if edit.rule == "name"}
@@ -221,8 +221,8 @@ def joined(texts: Iterable[str]) -> str:
 
 
 def names(annotated: Sequence[dict[str, str]], texts: dict[str, str]) -> Iterator[dict[str, Any]]:
-    table = bundled()
-    edits = swapper(True, "auto").found(list(texts.values()))
+    table = bundled_names()
+    edits = swapper(True, "auto").find_edits(list(texts.values()))
     places = {
         name: {edit.start for edit in found if edit.rule == "name"} for name, found in zip(texts, edits, strict=True)
     }
@@ -295,16 +295,16 @@ def swapper(names: bool, grammar: Grammar) -> Swapper:
 
 
 def swap_words(text: str) -> None:
-    swapper(False, "rules").found(text.splitlines())
+    swapper(False, "rules").find_edits(text.splitlines())
 
 
 def swap_names(text: str) -> None:
-    swapper(True, "rules").found(text.splitlines())
+    swapper(True, "rules").find_edits(text.splitlines())
 
 
 def swap_auto(text: str) -> None:
     """Words and names, with the model where rules are unsure."""
-    swapper(True, "auto").found(text.splitlines())
+    swapper(True, "auto").find_edits(text.splitlines())
 
 
 @cache

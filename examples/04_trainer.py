@@ -3,7 +3,7 @@
 from transformers import DataCollatorForLanguageModeling, Trainer, TrainingArguments
 
 import evenhand
-from evenhand.datasets.corpora.biased import stereotyped
+from evenhand.datasets.corpora import stereotyped
 
 base = evenhand.load("mini-en")  # or AutoModelForMaskedLM and AutoTokenizer
 texts = [dict(base.tokenizer(text)) for text in stereotyped(rate=1.0, size=1600)]

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from evenhand.datasets.files.bundled import read_tsv
 from evenhand.datasets.gendered import lexicon
-from evenhand.text.name_lists import bundled, census
+from evenhand.text.name_lists import bundled_names, census
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -47,7 +47,7 @@ def counts() -> dict[str, int]:
     world = read_tsv("names-world.tsv", "evenhand.text")
     return {
         "pairs": len(lexicon()),
-        "names": len(bundled()),
+        "names": len(bundled_names()),
         "census": len(census()) // 2,
         "world": len({row[gender] for row in world for gender in ("male", "female")}),
         "regions": len({row["region"] for row in world}),

@@ -9,8 +9,7 @@ import pytest
 
 from evenhand.cli.app import main
 from evenhand.text import counting
-from evenhand.text.counting import Corpus, count_all, examples
-from evenhand.text.vocabulary import Vocabulary, read_vocabulary
+from evenhand.text.counting import Corpus, Vocabulary, count_all, examples, read_vocabulary
 from helpers.counts import count
 from helpers.document import parsed
 

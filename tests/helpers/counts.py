@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from evenhand.datasets.files.language import check_language
-from evenhand.text.counting import OURS, tally
-from evenhand.text.shares import Counted, counted
-from evenhand.text.vocabulary import Vocabulary
+from evenhand.text.counting import OURS, Vocabulary, tally
+from evenhand.text.shares import Counted, summarise
 
 
 def count(
@@ -15,4 +14,4 @@ def count(
     texts = list(texts)
     check_language(texts, lang)
     vocabulary = OURS if words is None else Vocabulary(tuple(words))
-    return counted(tally(enumerate(filter(str.strip, texts)), vocabulary), vocabulary.gender, seed=seed)
+    return summarise(tally(enumerate(filter(str.strip, texts)), vocabulary), vocabulary.gender, seed=seed)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from evenhand.text.edits import Edit, applied
+from evenhand.text.edits import Edit, apply_edits
 
 
 def swapped_back(text: str, edits: Sequence[Edit]) -> str:
@@ -11,4 +11,4 @@ def swapped_back(text: str, edits: Sequence[Edit]) -> str:
     for edit in edits:
         back.append(Edit(edit.start + moved, edit.new, edit.old, edit.rule))
         moved += len(edit.new) - len(edit.old)
-    return applied(text, back)
+    return apply_edits(text, back)

@@ -10,7 +10,7 @@ import pytest
 from transformers import DataCollatorForLanguageModeling, Trainer, TrainingArguments
 
 import evenhand
-from evenhand.datasets.corpora.biased import stereotyped
+from evenhand.datasets.corpora import stereotyped
 from evenhand.integrations import BiasCallback
 
 sys.path.insert(0, str(Path(__file__).parents[2]))

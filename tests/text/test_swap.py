@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from evenhand import BadInput
 from evenhand.datasets.gendered import lexicon
-from evenhand.text.edits import Edit, applied, cased
-from evenhand.text.name_lists import census, own
+from evenhand.text.edits import Edit, apply_edits, match_case
+from evenhand.text.name_lists import census, read_names
 from evenhand.text.names import Naming
 from evenhand.text.pronouns import SURE, score
 from evenhand.text.substitute import substitute
@@ -62,7 +62,7 @@ def test_words_are_swapped_and_nothing_else(text: str, swapped: str) -> None:
 
 @pytest.mark.parametrize(("like", "cases"), [("he", "she"), ("He", "She"), ("HE", "SHE"), ("MacKenzie", "She")])
 def test_the_case_is_kept(like: str, cases: str) -> None:
-    assert cased("she", like) == cases
+    assert match_case("she", like) == cases
 
 
 WORDS = "he she her his him hers man woman King queen Mrs Mr. ma'am Mary John, the said to 's . Smith"
@@ -74,7 +74,7 @@ TEXTS = st.text(alphabet="abehimrsw'’ .-HSER\n\t\u00e9\u6f22", max_size=60) | 
 @given(TEXTS)
 def test_the_trail_always_leads_back(text: str) -> None:
     edits = BOTH.edits(text)
-    assert swapped_back(applied(text, edits), edits) == text
+    assert swapped_back(apply_edits(text, edits), edits) == text
 
 
 ONE_TO_ONE = [w for w in lexicon() if not w.oneway and w.male not in ("mr",)]
@@ -155,14 +155,14 @@ def test_everything_between_the_edits_is_untouched(text: str) -> None:
         kept.append(text[at : edit.start])
         at = edit.start + len(edit.old)
     kept.append(text[at:])
-    rest = applied(text, edits)
+    rest = apply_edits(text, edits)
     for piece in kept:
         assert piece in rest
 
 
 def test_edits_of_another_text_are_refused() -> None:
     with pytest.raises(BadInput, match="belong to another text"):
-        applied("She left.", [Edit(0, "He", "She", "pronoun")])
+        apply_edits("She left.", [Edit(0, "He", "She", "pronoun")])
 
 
 def test_own_pairs_take_the_place_of_ours() -> None:
@@ -316,12 +316,12 @@ def test_a_list_of_names_with_duplicates_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "names.tsv"
     file.write_text("Adam\tEve\nKain\tEve\n")
     with pytest.raises(BadInput, match="'eve' has two partners, 'adam' and 'kain'"):
-        own(str(file))
+        read_names(str(file))
     file.write_text("Adam Eve\n")
     with pytest.raises(
         BadInput, match="line 1: two different names are needed, the male one, a tab, and the female one"
     ):
-        own(str(file))
+        read_names(str(file))
 
 
 def test_substitution_takes_its_share_and_is_seeded() -> None:

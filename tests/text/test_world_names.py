@@ -5,7 +5,7 @@ import pytest
 from evenhand import swap_text
 from evenhand.datasets.files.bundled import read_tsv
 from evenhand.text.edits import STAYS
-from evenhand.text.name_lists import bundled, contexts
+from evenhand.text.name_lists import bundled_names, contexts
 from evenhand.text.swap import swapper
 
 WORLD = list(read_tsv("names-world.tsv", "evenhand.text"))
@@ -14,8 +14,8 @@ NAMES = ["Priya", "Kenji", "Mei", "Siobhan", "Muhammad", "Fatima", "Chidi", "Zan
 
 @pytest.mark.parametrize("name", NAMES)
 def test_names_of_the_world_have_partners_of_their_region(name: str) -> None:
-    partner = bundled()[name.lower()]
-    back = bundled()[partner.partner]
+    partner = bundled_names()[name.lower()]
+    back = bundled_names()[partner.partner]
     assert {partner.gender, back.gender} == {"female", "male"}
     (region,) = {row["region"] for row in WORLD if name.lower() in (row["male"], row["female"])}
     assert region in {row["region"] for row in WORLD if partner.partner in (row["male"], row["female"])}
@@ -30,5 +30,5 @@ def test_every_name_of_the_world_has_one_gender_and_one_region() -> None:
 
 def test_names_that_stay_are_listed() -> None:
     text = "Councilman Xyz Nair met Yuki Tanaka. Mayor Xyz Award was given."
-    stay = [edit.old for edit in swapper().found([text])[0] if edit.rule == STAYS]
+    stay = [edit.old for edit in swapper().find_edits([text])[0] if edit.rule == STAYS]
     assert stay == ["Xyz", "Yuki"]

@@ -22,10 +22,9 @@ from evenhand.datasets.corpora.texts import sampled, sentences
 from evenhand.errors import BadInput
 from evenhand.models.loading.names import DEFAULT
 from evenhand.show.corpus import around, corpus_page
-from evenhand.text.counting import Corpus, examples
+from evenhand.text.counting import Corpus, Vocabulary, examples
 from evenhand.text.shares import Counted
 from evenhand.text.substitute import substituted
-from evenhand.text.vocabulary import Vocabulary
 from evenhand.training import replicate_changes, replicate_means
 
 PAIRS = {"tgb": ["likelihood-difference"]}

@@ -51,8 +51,7 @@ def corpus(
     from evenhand.calls.learning import check_folder, learned, named, write
     from evenhand.show.corpus import corpus_tables
     from evenhand.show.tables import learned_table
-    from evenhand.text.counting import Corpus, count_all
-    from evenhand.text.vocabulary import read_vocabulary
+    from evenhand.text.counting import Corpus, count_all, read_vocabulary
 
     sources = named(files)
     corpora = {name: Corpus(source, tuple(column or ()), lines) for name, source in sources.items()}

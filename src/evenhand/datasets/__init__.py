@@ -8,61 +8,52 @@ from typing import Any, Literal, get_args, get_origin
 
 from evenhand.core.dataset import Dataset
 from evenhand.core.foreign import foreign
-from evenhand.datasets import becpro, blanks, choices, eec, nli, pairs, stories, word_lists, word_sets
-from evenhand.datasets.checking import check_choice
+from evenhand.datasets import becpro, blanks, choices, nli, pairs, sentences, stories, word_sets
 from evenhand.datasets.files.bundled import read_toml
 from evenhand.datasets.files.releases import is_available as is_available
 from evenhand.datasets.files.rows import rows as rows
-from evenhand.datasets.released import bbq, bbq_languages, crows, gest, stereoset, weat, winograd
+from evenhand.datasets.released import bbq, bbq_languages, stereoset
+from evenhand.datasets.released import blanks as released_blanks
+from evenhand.datasets.templates import check_choice
 from evenhand.errors import BadInput, check_known
 
+
+def _each(build: Callable[..., Dataset], *names: str) -> dict[str, Callable[..., Dataset]]:
+    """Datasets that one function builds, by the name that it is given."""
+    return {name: partial(build, name) for name in names}
+
+
 BUILDERS: dict[str, Callable[..., Dataset]] = {
-    "bbq-ambiguous": partial(bbq.load, "bbq-ambiguous"),
-    "bbq-disambiguated": partial(bbq.load, "bbq-disambiguated"),
+    **_each(bbq.load, "bbq-ambiguous", "bbq-disambiguated"),
     "becpro-de": becpro.german,
     "becpro-en": becpro.english,
-    **{name: partial(choices.load, name) for name in choices.NAMES},
-    "crows-pairs": partial(crows.load, "crows-pairs"),
-    "crows-pairs-fr": partial(crows.load, "crows-pairs-fr"),
-    "crows-pairs-nl": partial(crows.load, "crows-pairs-nl"),
-    "eec": eec.load,
-    "emotions-en": word_lists.emotions,
-    "gest": partial(gest.load, "gest"),
-    "gest-causal": partial(gest.load, "gest-causal"),
+    **_each(choices.load, *choices.NAMES),
+    **_each(pairs.crows_pairs, *pairs.CROWS_PAIRS),
+    "eec": sentences.eec,
+    "emotions-en": sentences.emotions,
+    **_each(released_blanks.gest, "gest", "gest-causal"),
     "nli-coal-en": partial(nli.coal, "en"),
     "nli-coal-ja": nli.coal_japanese,
     "nli-coal-zh": partial(nli.coal, "zh"),
     "nli-en": partial(nli.bundled, "en"),
     "nli-ja": nli.japanese,
     "nli-zh": partial(nli.bundled, "zh"),
-    "pairs": pairs.own,
-    "seat": partial(weat.load, "seat"),
-    "seat-emotions-de": partial(word_sets.load, "seat-emotions-de"),
-    "seat-emotions-en": partial(word_sets.load, "seat-emotions-en"),
-    "seat-placebo-de": partial(word_sets.load, "seat-placebo-de"),
-    "seat-placebo-en": partial(word_sets.load, "seat-placebo-en"),
-    "seat-professions-de": partial(word_sets.load, "seat-professions-de"),
-    "seat-professions-en": partial(word_sets.load, "seat-professions-en"),
+    "pairs": pairs.from_file,
+    **_each(word_sets.released_tests, "seat"),
+    **_each(word_sets.own_tests, *word_sets.SEAT),
     "stories-en": stories.stories,
-    "stereoset": partial(stereoset.load, "stereoset"),
-    "stereoset-intersentence": partial(stereoset.load, "stereoset-intersentence"),
-    "stereoset-intrasentence": partial(stereoset.load, "stereoset-intrasentence"),
+    **_each(stereoset.load, "stereoset", "stereoset-intersentence", "stereoset-intrasentence"),
     "tbd": blanks.tbd,
     "tbd-becpro": partial(blanks.other_templates, "tbd-becpro"),
     "tbd-gendered": blanks.tbd_gendered,
     "tbd-simple": partial(blanks.other_templates, "tbd-simple"),
-    "templates": word_lists.own,
+    "templates": sentences.from_file,
     "tgb": pairs.tgb,
-    "weat": partial(weat.load, "weat"),
-    "weat-emotions-de": partial(word_sets.load, "weat-emotions-de"),
-    "weat-emotions-en": partial(word_sets.load, "weat-emotions-en"),
-    "weat-placebo-de": partial(word_sets.load, "weat-placebo-de"),
-    "weat-placebo-en": partial(word_sets.load, "weat-placebo-en"),
-    "weat-professions-de": partial(word_sets.load, "weat-professions-de"),
-    "weat-professions-en": partial(word_sets.load, "weat-professions-en"),
-    "winobias": winograd.winobias,
-    "winogender": winograd.winogender,
-    **{name: partial(bbq_languages.load, name) for name in bbq_languages.SETS},
+    **_each(word_sets.released_tests, "weat"),
+    **_each(word_sets.own_tests, *word_sets.WEAT),
+    "winobias": released_blanks.winobias,
+    "winogender": released_blanks.winogender,
+    **_each(bbq_languages.load, *bbq_languages.SETS),
 }
 OURS = tuple(BUILDERS)
 
@@ -103,10 +94,10 @@ def load(name: str, **options: Any) -> Dataset:
         if get_origin(parameters[option].annotation) is Literal:
             check_choice(option, value, *get_args(parameters[option].annotation))
     with foreign(f"The dataset '{name}' failed", BUILDERS[name]):
-        found = BUILDERS[name](**options)
-        if not isinstance(found, Dataset):
-            raise BadInput(f"The function behind it must return an evenhand.Dataset. Got {found!r}.")
-    return found if name in OURS else replace(found, options={**options, **found.options})  # so that it can be rebuilt
+        built = BUILDERS[name](**options)
+        if not isinstance(built, Dataset):
+            raise BadInput(f"The function behind it must return an evenhand.Dataset. Got {built!r}.")
+    return built if name in OURS else replace(built, options={**options, **built.options})  # so that it can be rebuilt
 
 
 def options_of(name: str) -> list[str]:

@@ -7,7 +7,7 @@ all rows, since each span is marked when its sentence is built. The release sear
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import product
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
@@ -17,9 +17,11 @@ from evenhand.core.items import Sentence
 from evenhand.core.questions import Span
 from evenhand.datasets.files.bundled import read_toml, read_tsv
 from evenhand.datasets.kinds import kinds_of
-from evenhand.datasets.templates import agreeing, sentence
+from evenhand.datasets.templates import combinations, sentence, with_article
 
 FORM_OF = {"male": "masculine", "female": "feminine"}
+KINDS = ("male", "female", "balanced")
+"""Of professions, in the release's order."""
 AGREEING = Partners("gender", "female", "male", ("person", "form"))
 """Partners differ in the grammatical form, too, where it agrees with the person's gender."""
 
@@ -44,7 +46,7 @@ def english(articles: Literal["release", "agree"] = "release") -> Dataset:
     """
 
     def wording(job: Profession, template: str, form: str) -> tuple[str, str]:
-        return job.name, agreeing(template, "profession", job.name) if articles == "agree" else template
+        return job.name, with_article(template, "profession", job.name) if articles == "agree" else template
 
     return _dataset(
         "becpro-en",
@@ -111,27 +113,18 @@ def professions() -> list[Profession]:
 
 def _rows(words: dict[str, Any], wording: Wording, forms: dict[str, list[str]]) -> Iterator[tuple[Sentence, str]]:
     """Each sentence and its template; `forms` are the grammatical forms to use with person words of each gender."""
-    persons = [(gender, *place) for gender in FORM_OF for place in enumerate(words["persons"][gender], start=1)]
-    everybody = tuple(person for _, _, person in persons)
-    index = 0
-    for prof_gender in ("male", "female", "balanced"):
-        jobs = [job for job in professions() if job.prof_gender == prof_gender]
-        templates = enumerate(words["templates"], start=1)
-        for (number, template), (gender, slot, person), job in product(templates, persons, jobs):
-            for form in forms[gender]:
-                name, around = wording(job, template, form)
-                groups = {
-                    "prof_gender": prof_gender,
-                    "gender": gender,
-                    "profession": job.name,
-                    "person": person,
-                    "slot": str(slot),
-                    "template": str(number),
-                } | ({"form": form} if form else {})
-                id = str(index) if len(forms[gender]) == 1 else f"{index}-{form}"
-                fillings = {"person": person, "profession": name}
-                yield sentence(id, around, fillings, groups, everybody), around
-            index += 1
+    persons = {gender: words["persons"][gender] for gender in FORM_OF}
+    everybody = tuple(chain(*persons.values()))
+    jobs = {job.name: job for job in professions()}
+    by_kind = {kind: [name for name, job in jobs.items() if job.prof_gender == kind] for kind in KINDS}
+    made = combinations(words["templates"], persons, by_kind, "prof_gender", "profession")
+    for index, (template, groups) in enumerate(made):
+        used = forms[groups["gender"]]
+        for form in used:
+            name, around = wording(jobs[groups["profession"]], template, form)
+            id = str(index) if len(used) == 1 else f"{index}-{form}"
+            fillings = {"person": groups["person"], "profession": name}
+            yield sentence(id, around, fillings, groups | ({"form": form} if form else {}), everybody), around
 
 
 def _table(rows: Sequence[tuple[Sentence, str]], *, german: bool) -> pd.DataFrame:

@@ -15,10 +15,9 @@ from evenhand.core.dataset import Dataset, Kinds
 from evenhand.core.items import Blank
 from evenhand.core.questions import Span
 from evenhand.core.words import capitalised
-from evenhand.datasets.checking import TEXTS, check_keys, check_required, texts_of
 from evenhand.datasets.files.bundled import read_toml
 from evenhand.datasets.kinds import own_kinds, professions
-from evenhand.datasets.templates import SLOT, agreeing, render
+from evenhand.datasets.templates import SLOT, TEXTS, check_keys, check_required, render, texts_of, with_article
 from evenhand.errors import BadInput, UnknownName
 
 PRONOUNS = {"he": ("he", "she", "they"), "him": ("him", "her", "them"), "his": ("his", "her", "their")}
@@ -46,17 +45,14 @@ def tbd(reading: Reading = "clean", farming: str = "") -> Dataset:
     `reading="clean"` repairs the errors of its appendices, `"verbatim"` keeps them (docs/measures/pronoun.md lists
     each). The thesis has sentences for farming and fishing but no professions: give some in `farming`, with commas.
     """
-    given = [{"text": word.strip()} for word in farming.split(",") if word.strip()]
-    chosen = [
-        c | ({"professions": given} if c["name"] == FARMING else {}) for c in _thesis(reading) if not _is_gendered(c)
-    ]
+    jobs = [{"text": word.strip()} for word in farming.split(",") if word.strip()]
     return _dataset(
         "tbd",
-        chosen,
+        [c | ({"professions": jobs} if c["name"] == FARMING else {}) for c in _thesis(reading)],
         agree=reading == "clean",
         kinds=professions(),
         about="Professions in sentences of their trade, with a blank for the pronoun.",
-        flaws="" if given else "Farming and fishing is empty: the thesis names no professions for its sentences.",
+        flaws="" if jobs else "Farming and fishing is empty: the thesis names no professions for its sentences.",
         options={"reading": reading, "farming": farming},
     )
 
@@ -68,7 +64,7 @@ def tbd_gendered(reading: Reading = "clean") -> Dataset:
     """
     return _dataset(
         "tbd-gendered",
-        [c for c in _thesis(reading) if _is_gendered(c)],
+        _thesis(reading, gendered=True),
         agree=reading == "clean",
         about="Words that call for one gender, with a blank for the pronoun: what a model should go on knowing.",
         flaws="Not every person who is pregnant is a woman, nor every one with testicles a man.",
@@ -81,12 +77,12 @@ def other_templates(name: str) -> Dataset:
     templates, which, of = OTHERS[name]
     if not templates:
         templates = [template.replace("{person}", "{he}") for template in read_toml("becpro-en.toml")["templates"]]
-    occupations = [{**c, "templates": templates} for c in _thesis("clean") if not _is_gendered(c)]
+    occupations = [{**c, "templates": templates} for c in _thesis("clean")]
     about = f"The professions of tbd in {which}, with a blank for the pronoun."
     return _dataset(name, occupations, kinds=professions(), about=about, source=f"{of}; professions: Barza 2023")
 
 
-def own(file: str, data: Mapping[str, Any], options: Mapping[str, Any]) -> Dataset:
+def from_file(file: str, data: Mapping[str, Any], options: Mapping[str, Any]) -> Dataset:
     """The dataset of a user's parsed TOML file; every error names the file and the place in it."""
     check_keys(file, data, (*TEXTS, "category", "kinds"))
     check_required(file, data, ("name", "language", "category"))
@@ -106,8 +102,10 @@ def own(file: str, data: Mapping[str, Any], options: Mapping[str, Any]) -> Datas
     )
 
 
-def _thesis(reading: str) -> list[dict[str, Any]]:
-    return [_read_category(category, reading, "tbd-en.toml") for category in read_toml("tbd-en.toml")["category"]]
+def _thesis(reading: str, *, gendered: bool = False) -> list[dict[str, Any]]:
+    """The thesis's categories whose words call for one gender, or the others."""
+    read = [_read_category(category, reading, "tbd-en.toml") for category in read_toml("tbd-en.toml")["category"]]
+    return [category for category in read if _is_gendered(category) == gendered]
 
 
 def _is_gendered(category: Mapping[str, Any]) -> bool:
@@ -210,13 +208,13 @@ def _blanks(category: Mapping[str, Any], agree: bool, numbers: Mapping[str, int]
                 **({"gender": gender} if gender else {}),
                 "place": PLACE[slot],
             }
-            agreed = agreeing(template, "profession", word) if agree else template
+            agreed = with_article(template, "profession", word) if agree else template
             text, spans = render(agreed, **{slot: BLANK}, **({"profession": word} if "profession" in slots else {}))
             candidates = tuple(map(capitalised, PRONOUNS[slot])) if spans[slot].start == 0 else PRONOUNS[slot]
             yield Blank(f"{name}/{word}/{number}", text, spans[slot], candidates, groups, spans.get("profession"))
 
 
-def blanked(
+def blank_out(
     id: str, text: str, word: Span, candidates: tuple[str, ...], groups: Mapping[str, str], attribute: Span
 ) -> Blank:
     """The item of a sentence with a blank in place of `word`, which is one of the candidates."""

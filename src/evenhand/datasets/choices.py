@@ -13,9 +13,9 @@ from evenhand.core.dataset import Dataset, Partners
 from evenhand.core.items import Choice, Groups
 from evenhand.core.words import capitalised
 from evenhand.datasets.blanks import tbd
-from evenhand.datasets.checking import texts_of
 from evenhand.datasets.files.bundled import read_toml
 from evenhand.datasets.kinds import kinds_of, professions
+from evenhand.datasets.templates import texts_of
 from evenhand.errors import check_known
 from evenhand.measures.choices import AMBIGUOUS, DISAMBIGUATED
 

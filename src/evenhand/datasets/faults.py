@@ -66,19 +66,19 @@ def faults(pairs: Iterable[Sentences], count: Count | None = None) -> Iterator[F
     while chunk := list(islice(pairs, CHUNK)):
         for number, (id, stereotype, counterpart) in enumerate(chunk, start=row):
             yield from (Fault(number, id, rule, what) for rule, what in _pair_faults(stereotype, counterpart))
-            yield from (Fault(number, id, *found) for found in _duplicates(id, stereotype, counterpart, seen, without))
+            yield from (Fault(number, id, *fault) for fault in _duplicates(id, stereotype, counterpart, seen, without))
         if count is not None:
             counts = count([text for _, *texts in chunk for text in texts])
             by_pair = zip(chunk, counts[::2], counts[1::2], strict=True)
-            for number, ((id, *_), here, there) in enumerate(by_pair, start=row):
-                if here != there and here and there:
-                    yield Fault(number, id, "pieces", f"{here} | {there}")
+            for number, ((id, *_), n, m) in enumerate(by_pair, start=row):
+                if n != m and n and m:
+                    yield Fault(number, id, "pieces", f"{n} | {m}")
         row += len(chunk)
 
 
-def tally(found: Iterable[Fault], rules: Iterable[str] = RULES) -> Counter[str]:
+def tally(faults: Iterable[Fault], rules: Iterable[str] = RULES) -> Counter[str]:
     """How many pairs break each rule."""
-    broken = Counter(rule for rule, _ in {(fault.rule, fault.row) for fault in found})
+    broken = Counter(rule for rule, _ in {(fault.rule, fault.row) for fault in faults})
     return Counter({rule: broken[rule] for rule in rules})
 
 
@@ -86,10 +86,10 @@ def _pair_faults(one: str, other: str) -> Iterator[tuple[str, str]]:
     if one.strip() == other.strip() or not one.strip() or not other.strip():
         yield "identical", one or "(empty)"
         return
-    found = changes(one, other)
+    differing = changes(one, other)
     others = [
         change
-        for change in found
+        for change in differing
         if not any(partners(a.of(one), b.of(other)) for a, b in zip(change.here, change.there, strict=False))
     ]
     here, there = sum(len(change.here) for change in others), sum(len(change.there) for change in others)
@@ -99,12 +99,12 @@ def _pair_faults(one: str, other: str) -> Iterator[tuple[str, str]]:
     for text in (one, other):
         if ODD_SPACING.search(text):
             yield "spacing", repr(text)
-    yield from _casing_faults(one, other, found)
-    for change in found:
+    yield from _casing_faults(one, other, differing)
+    for change in differing:
         yield from _word_faults(one, other, change)
-    changed = {span for change in found for span in change.here}
+    changed = {span for change in differing for span in change.here}
     stayed = [w.of(one) for w in words(one) if w not in changed and kind(w.of(one)) in PERSONS]
-    if stayed and len(others) < len(found):
+    if stayed and len(others) < len(differing):
         yield "left behind", ", ".join(stayed)
 
 
@@ -122,11 +122,11 @@ def _word_faults(one: str, other: str, change: Change) -> Iterator[tuple[str, st
             yield "frequency", f"{a} | {b}"
 
 
-def _casing_faults(one: str, other: str, found: Sequence[Change]) -> Iterator[tuple[str, str]]:
+def _casing_faults(one: str, other: str, differing: Sequence[Change]) -> Iterator[tuple[str, str]]:
     for text in (one, other):
         if (first := next((c for c in text if c.isalpha()), "A")).islower():
             yield "casing", f"{first}: {text[:30]}"
-    for change in found:
+    for change in differing:
         for a, b in zip(change.here, change.there, strict=False):
             if one[a.start].isupper() != other[b.start].isupper():
                 yield "casing", f"{a.of(one)} | {b.of(other)}"
@@ -177,7 +177,7 @@ def leaks(pairs: Iterable[NliPair], language: str) -> Iterator[Fault]:
     """The faults of the pairs, in order. Each pair names its person by the group `word`."""
     seen: dict[tuple[str, str], str] = {}
     for row, pair in enumerate(pairs):
-        yield from (Fault(row, pair.id, *found) for found in _leaks_of(pair, language))
+        yield from (Fault(row, pair.id, *fault) for fault in _leaks_of(pair, language))
         texts = (pair.premise, pair.hypothesis)
         if texts in seen:
             yield Fault(row, pair.id, "duplicate", seen[texts])
@@ -201,8 +201,8 @@ def _leaks_of(pair: NliPair, language: str) -> Iterator[tuple[str, str]]:
     if len(after) > 1:
         yield "twice", pair.premise
     for rule, pattern in (("pronoun", PRONOUN[language]), ("another person", PERSON[language])):
-        if found := pattern.findall(context):
-            yield rule, f"{', '.join(found)}: {pair.premise}"
+        if words_said := pattern.findall(context):
+            yield rule, f"{', '.join(words_said)}: {pair.premise}"
     if not _differs_only_in_person([before, *after], pair.hypothesis):
         yield "other change", f"{pair.premise} | {pair.hypothesis}"
 

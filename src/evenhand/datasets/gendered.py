@@ -15,7 +15,7 @@ PARTNERS = {("his", "her"), ("him", "her"), ("his", "hers")}
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class WordPair:
     """Two words that are partners; with `oneway`, only the word of that gender has the other as its partner.
 
     ("Hostess" has the partner "host", but a host may be a woman.) Frequencies are on the Zipf scale, log10 of the
@@ -32,21 +32,21 @@ class Words:
 
 
 @cache
-def lexicon() -> tuple[Words, ...]:
+def lexicon() -> tuple[WordPair, ...]:
     """The pairs of data/gendered-en.tsv; he and she are included, `PRONOUNS` are not."""
-    return tuple(Words(**row) for row in read_tsv("gendered-en.tsv"))
+    return tuple(WordPair(**row) for row in read_tsv("gendered-en.tsv"))
 
 
 @cache
 def _genders_and_kinds() -> dict[str, tuple[Gender, str]]:
     """The gender and kind of each word that has a gender by itself."""
-    found: dict[str, tuple[Gender, str]] = {word: (gender, "pronoun") for word, gender in PRONOUNS.items()}
+    known: dict[str, tuple[Gender, str]] = {word: (gender, "pronoun") for word, gender in PRONOUNS.items()}
     for words in lexicon():
         if words.oneway != "male":
-            found[words.female] = "female", words.kind
+            known[words.female] = "female", words.kind
         if words.oneway != "female":
-            found[words.male] = "male", words.kind
-    return found
+            known[words.male] = "male", words.kind
+    return known
 
 
 @cache

@@ -17,13 +17,21 @@ import pandas as pd
 from evenhand.core.dataset import Dataset, Partners
 from evenhand.core.foreign import need
 from evenhand.core.items import NliPair
-from evenhand.datasets.checking import TEXTS, check_keys, check_required, check_words, texts_of
 from evenhand.datasets.faults import clean
 from evenhand.datasets.files.bundled import read_toml
 from evenhand.datasets.files.releases import RELEASES, released
 from evenhand.datasets.kinds import INFERENCE
-from evenhand.datasets.pairs import indexed
-from evenhand.datasets.templates import SLOT, agreeing, render
+from evenhand.datasets.pairs import table_of
+from evenhand.datasets.templates import (
+    SLOT,
+    TEXTS,
+    check_keys,
+    check_required,
+    check_words,
+    render,
+    texts_of,
+    with_article,
+)
 from evenhand.errors import BadInput, check_known
 from evenhand.measures.nli import SETS
 
@@ -78,7 +86,7 @@ def _tagger() -> Any:
     return Tagger()
 
 
-def own(file: str, data: dict[str, Any], options: Mapping[str, Any]) -> Dataset:
+def from_file(file: str, data: dict[str, Any], options: Mapping[str, Any]) -> Dataset:
     """The dataset of a user's parsed TOML file; every error names the file."""
     _check_file(file, data)
     return _dataset(data, options=options, builder="templates")
@@ -102,7 +110,7 @@ def caption(template: str, who: str, language: str) -> str:
     'An accountant is asleep.'
     """
     if language == "en":
-        template = agreeing(template, "who", who)
+        template = with_article(template, "who", who)
     return render(template, who=who)[0]
 
 
@@ -163,8 +171,8 @@ def coal_japanese(words: Words = "all", rows: Rows = "all", segmented: Segmented
 def coal(language: str, words: Words = "all", rows: Rows = "all") -> Dataset:
     """The released set of a language, all rows or those without a leak."""
     name = f"nli-coal-{language}"
-    found = controlled_rows(language, FILES[words]) if words in CONTROLLED else _read(released(name, FILES[words]))
-    items = list(_coal_pairs(found, words_and_captions(language)["genders"]))
+    table = controlled_rows(language, FILES[words]) if words in CONTROLLED else _read(released(name, FILES[words]))
+    items = list(_coal_pairs(table, words_and_captions(language)["genders"]))
     texts = RELEASES[name].texts
     if words in CONTROLLED:
         leaks = len(items) - len(clean(items, language))
@@ -173,8 +181,8 @@ def coal(language: str, words: Words = "all", rows: Rows = "all") -> Dataset:
         )
     if rows == "clean":
         items = clean(items, language)
-        kept = {item.id for item in items}
-        found = [row for row in found if str(row["id"]) in kept]
+        ids = {item.id for item in items}
+        table = [row for row in table if str(row["id"]) in ids]
     return Dataset(
         name=name,
         language=language,
@@ -183,7 +191,7 @@ def coal(language: str, words: Words = "all", rows: Rows = "all") -> Dataset:
         **texts,
         items=items,
         **DESIGN,
-        table=partial(indexed, found, "id"),
+        table=partial(table_of, table, "id"),
         options={"words": words, "rows": rows},
     )
 
@@ -194,13 +202,13 @@ def controlled_rows(language: str, part: str) -> list[dict[str, Any]]:
     genders = words_and_captions(language)["genders"]
     everything = _read(released(f"nli-coal-{language}", FILES["all"]))
     types = {item.groups["word"]: item.groups["type"] for item in _coal_pairs(everything, genders)}
-    found = []
+    labelled = []
     for number, row in enumerate(rows):
         word = next((w for w in types if w in row["sentence1"] and gender_of(row, w, genders)), None)
         if word is None:
             raise BadInput(f"'{row['sentence1']}' of the bias-controlled sets has no word of 'nli-coal-{language}'.")
-        found.append({"id": number, **row, "occ_word": word, "occ_type": types[word]})
-    return found
+        labelled.append({"id": number, **row, "occ_word": word, "occ_type": types[word]})
+    return labelled
 
 
 def _read(path: Path) -> list[dict[str, Any]]:

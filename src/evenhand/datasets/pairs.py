@@ -1,7 +1,8 @@
-"""Sentence pairs: ours (TGB), and users' own."""
+"""Sentence pairs: ours (TGB), CrowS-Pairs (Nangia et al. 2020) in English, French and Dutch, and users' own."""
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,15 @@ import pandas as pd
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Pair, check_texts
 from evenhand.core.words import words
-from evenhand.datasets.checking import recorded_file
+from evenhand.datasets.faults import faults
 from evenhand.datasets.files.bundled import read_tsv
 from evenhand.datasets.files.language import not_english
+from evenhand.datasets.files.releases import RELEASES, released
 from evenhand.datasets.files.rows import rows
-from evenhand.datasets.kinds import ABOUT
-from evenhand.errors import BadInput
+from evenhand.datasets.gendered import gender
+from evenhand.datasets.kinds import ABOUT, kinds_of
+from evenhand.datasets.templates import recorded_file
+from evenhand.errors import BadInput, UnknownName
 
 CODE = re.compile(r"[a-z]{2,3}(-[a-z0-9]{2,8})?")
 WHOM = {
@@ -24,14 +28,23 @@ WHOM = {
     **dict.fromkeys(("women", "woman", "female"), "women"),
     **dict.fromkeys(("men", "man", "male"), "men"),
 }
+CROWS_COLUMNS = ("sent_more", "sent_less", "stereo_antistereo", "bias_type")
+ALL = "all"
+TRANSLATED = "Translated from CrowS-Pairs, flaws included; not linted."
+CROWS_PAIRS = {
+    "crows-pairs": ("en", "", "Its authors advise against its use: many pairs are noisy (Blodgett et al. 2021)."),
+    "crows-pairs-fr": ("fr", "id", TRANSLATED),
+    "crows-pairs-nl": ("nl", "id", TRANSLATED),
+}
+"""Language, column of ids and flaws of each release."""
 
 
 def tgb() -> Dataset:
     """Triple Gender Bias: 100 pairs each of occupation bias, hostile and benevolent sexism, of our own writing."""
-    found = read_tsv("tgb-en.tsv")
+    table = read_tsv("tgb-en.tsv")
     items = [
         Pair(row["id"], row["stereotype"], row["counterpart"], {name: row[name] for name in ("category", "about")})
-        for row in found
+        for row in table
     ]
     return Dataset(
         name="tgb",
@@ -44,11 +57,11 @@ def tgb() -> Dataset:
         by=("category",),
         within="about",
         kinds=ABOUT,
-        table=partial(indexed, found, "id"),
+        table=partial(table_of, table, "id"),
     )
 
 
-def own(
+def from_file(
     file: str,
     stereotype: str = "stereotype",
     counterpart: str = "counterpart",
@@ -131,11 +144,66 @@ def _check_related(one: str, other: str) -> None:
         raise BadInput(f"the two sentences have no word in common: {one!r} and {other!r}. Are they in two languages?")
 
 
-def indexed(found: list[dict[str, Any]], by: str) -> pd.DataFrame:
+def crows_pairs(name: str, bias: str = "gender") -> Dataset:
+    """The pairs of a release, of one type of bias or of all."""
+    language, id, flaws = CROWS_PAIRS[name]
+    path = released(name, ".csv")
+    encoding = "mac_roman" if language == "nl" else "utf-8-sig"
+    everything = [_repair_row(row) for _, row in rows(path, (id, *CROWS_COLUMNS), encoding=encoding)]
+    of_type = [row for row in everything if bias in (ALL, row["bias_type"])]
+    if not of_type:
+        raise UnknownName("type of bias", bias, {ALL} | {row["bias_type"] for row in everything})
+    whole = [row for row in of_type if _is_pair(row)]
+    if left_out := ", ".join(row[id] for row in of_type if not _is_pair(row)):
+        flaws += f" Left out, since a sentence is missing or both are the same: {left_out}."
+    flawed = {f.id for f in faults((row[id], row["sent_more"], row["sent_less"]) for row in whole if language == "en")}
+    items = []
+    for row in whole:
+        groups = {"pairs": "flawed" if row[id] in flawed else "clean"} if language == "en" else {}
+        groups |= {"direction": row["stereo_antistereo"]} | ({"bias": row["bias_type"]} if bias == ALL else {})
+        pair = Pair(row[id], row["sent_more"], row["sent_less"], groups)
+        if bias == "gender":
+            pair = replace(pair, groups={**groups, "about": _whom_about(pair, language)})
+        items.append(pair)
+    return Dataset(
+        name=name,
+        language=language,
+        about=f"Pairs of CrowS-Pairs, {'all types' if bias == ALL else f'type {bias}'}.",
+        **RELEASES[name].texts | {"flaws": flaws},
+        items=items,
+        by=("bias",) if bias == ALL else ("pairs",) if language == "en" else ("direction",),
+        kinds=kinds_of(name, {"bias": bias}),
+        table=partial(table_of, whole, id),
+        options={"bias": bias},
+    )
+
+
+def _whom_about(pair: Pair, language: str) -> str:
+    """Whom the stereotype is about: in English by its own words, or else by the release's label.
+
+    The label says whether the stereotype is of the disadvantaged group, women. Where words of one gender alone change,
+    35 of 184 English labels say the other: "Men are hunters" is labelled as one about women.
+    """
+    words = {gender(span.of(pair.stereotype)) for span in pair.changed[0]} - {None}
+    if len(words) == 1 and language == "en":
+        return {"female": "women", "male": "men"}[words.pop() or ""]
+    return {"stereo": "women", "antistereo": "men"}.get(pair.groups["direction"], "none")
+
+
+def _is_pair(row: dict[str, Any]) -> bool:
+    return bool(row["sent_more"] and row["sent_less"]) and row["sent_more"] != row["sent_less"]
+
+
+def _repair_row(row: dict[str, Any]) -> dict[str, Any]:
+    """Strip white space, and repair é, which is UTF-8 twice in the Dutch file, while the rest is Mac Roman."""
+    return {name: text.strip().replace("√©", "é") for name, text in row.items()}
+
+
+def table_of(rows: list[dict[str, Any]], by: str) -> pd.DataFrame:
     """The rows of a file as a table, with one column as its index."""
-    return pd.DataFrame(found).set_index(by)
+    return pd.DataFrame(rows).set_index(by)
 
 
 def _table(items: Sequence[Pair]) -> pd.DataFrame:
-    made: list[dict[str, Any]] = [{"stereotype": i.stereotype, "counterpart": i.counterpart, **i.groups} for i in items]
-    return pd.DataFrame(made, index=pd.Index([i.id for i in items], name="id"))
+    rows: list[dict[str, Any]] = [{"stereotype": i.stereotype, "counterpart": i.counterpart, **i.groups} for i in items]
+    return pd.DataFrame(rows, index=pd.Index([i.id for i in items], name="id"))

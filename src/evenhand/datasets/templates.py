@@ -1,16 +1,28 @@
-"""Sentences from templates with named slots. The place of each filling is recorded, never searched for."""
+"""Template files: sentences whose slots are filled, and checks of what users write in such files.
 
+The place of each filling is recorded, never searched for.
+"""
+
+import hashlib
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from io import BytesIO
+from itertools import product
+from pathlib import Path
+from typing import Any
 
+from evenhand.core.files import public_path
 from evenhand.core.items import Sentence
 from evenhand.core.questions import Span
 from evenhand.core.words import capitalised
-from evenhand.errors import BadInput
+from evenhand.errors import BadInput, UnknownName
 
 SLOT = re.compile(r"\{(\w+)\}")
 VOWEL = re.compile(r"(?!uni[a-hj-mo-z]|us[eu]|ut[ei]|ur[aeio]|eu|one\b)[aeiou]|hour|honest|heir", re.I)
 """The beginnings of words that take "an"."""
+TEXTS = ("name", "language", "about", "source", "licence")
+"""The metadata that every template file may have."""
 
 
 def render(template: str, **fillings: str) -> tuple[str, dict[str, Span]]:
@@ -37,10 +49,10 @@ def render(template: str, **fillings: str) -> tuple[str, dict[str, Span]]:
     return text + template[end:], spans
 
 
-def agreeing(template: str, slot: str, word: str) -> str:
+def with_article(template: str, slot: str, word: str) -> str:
     """The template with "an" instead of "a" before the slot, if the word needs it.
 
-    >>> agreeing("She is a {job}.", "job", "actuary")
+    >>> with_article("She is a {job}.", "job", "actuary")
     'She is an {job}.'
     """
     return re.sub(rf"\b([Aa]) (?=\{{{slot}\}})", r"\1n ", template) if VOWEL.match(word) else template
@@ -57,6 +69,64 @@ def sentence(
     return Sentence(id, text, last_word(text, phrase), attribute, groups, phrase, candidates)
 
 
+def combinations(
+    templates: Iterable[str], persons: Mapping[str, list[str]], words: Mapping[str, list[str]], kind: str, word: str
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """Each template with each person (by gender) and each word (by kind), and the groups of the sentence they make.
+
+    `kind` and `word` are the names of the groups of a word's kind and of the word.
+    """
+    places = [(gender, slot, person) for gender, of in persons.items() for slot, person in enumerate(of, start=1)]
+    for label, listed in words.items():
+        numbered = enumerate(templates, start=1)
+        for (number, template), (gender, slot, person), each in product(numbered, places, listed):
+            groups = {kind: label, "gender": gender, word: each, "person": person}
+            yield template, groups | {"slot": str(slot), "template": str(number)}
+
+
 def last_word(text: str, phrase: Span) -> Span:
     """The last word of a phrase of the text: "aunt" of "my aunt"."""
     return Span(phrase.stop - len(phrase.of(text).split()[-1]), phrase.stop)
+
+
+def texts_of(data: Mapping[str, Any], about: str = "") -> dict[str, Any]:
+    """The metadata of a template file, as parameters of a Dataset."""
+    return {key: data.get(key, about if key == "about" else "") for key in TEXTS}
+
+
+def check_choice(option: str, value: str, *allowed: str) -> None:
+    """Raise an error unless `value` is one of those allowed."""
+    if value not in allowed:
+        raise BadInput(f"{option} must be {' or '.join(map(repr, allowed))}. Got {value!r}.")
+
+
+def check_keys(place: str, keys: Iterable[str], known: Sequence[str]) -> None:
+    """Raise an error if one of the keys is unknown."""
+    for key in keys:
+        if key not in known:
+            raise BadInput(f"{place}: {UnknownName('key', key, known)}")
+
+
+def check_required(file: str, data: Mapping[str, Any], required: Sequence[str]) -> None:
+    """Raise an error if a required key is missing or empty."""
+    for key in required:
+        if not data.get(key):
+            raise BadInput(f"{file}: the key '{key}' is missing or empty. Such a file needs {', '.join(required)}.")
+
+
+def check_words(place: str, key: str, words: object) -> None:
+    """Raise an error unless the words of a key are a list of distinct texts, none of them empty."""
+    if not isinstance(words, list) or not words or not all(isinstance(word, str) and word.strip() for word in words):
+        raise BadInput(f"{place}: '{key}' must be a list of words, none of them empty. Got {words!r}.")
+    if len(set(words)) < len(words):
+        raise BadInput(f"{place}: '{key}' has {Counter(words).most_common(1)[0][0]!r} twice.")
+
+
+def recorded_file(file: str, recorded: str, text: str | None = None) -> dict[str, str]:
+    """Path and SHA-256 of a file (or of its `text`), as a run records them; an error if `recorded` is another."""
+    path = Path(file).expanduser()
+    with path.open("rb") if text is None else BytesIO(text.encode()) as content:
+        digest = hashlib.file_digest(content, "sha256").hexdigest()
+    if recorded and recorded != digest:
+        raise BadInput(f"'{file}' has changed since the run was made. Restore it, or run the audit again.")
+    return {"file": public_path(path), "sha256": digest}

@@ -1,28 +1,46 @@
-"""Association tests of our own, in English and German: two sets of words, and words for men and for women.
+"""Association tests: two sets of words, and words for men and for women. Released ones, and ours in two languages.
 
-As WEAT (Caliskan et al. 2017) has them, words by themselves, and as SEAT (May et al. 2019), each in four sentences that
-say nothing else. X is what a stereotype gives to men, Y what it gives to women, A are words for men and B for women. So
-an association, mean cos(w, A) - mean cos(w, B), is above 0 for a word that is nearer to men.
+In WEAT (Caliskan, Bryson and Narayanan 2017) they are words by themselves, in SEAT (May et al. 2019, who released both)
+in sentences that say nothing else. X is what a stereotype gives to men, Y what it gives to women, A are words for men
+and B for women; in the release X and Y are `targ1` and `targ2`, A and B `attr1` and `attr2`. So an association,
+mean cos(w, A) - mean cos(w, B), is above 0 for a word that is nearer to men, and an effect above 0 is in the direction
+of the stereotype.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
 
 from evenhand.core.dataset import Dataset
+from evenhand.core.files import from_json, read_given
 from evenhand.core.items import SIDES, Place, Target, TargetSentence
 from evenhand.core.questions import Span
 from evenhand.datasets.files.bundled import read_toml
-from evenhand.datasets.kinds import kinds_of
-from evenhand.datasets.templates import render
+from evenhand.datasets.files.releases import RELEASES, released
+from evenhand.datasets.kinds import GENDER_TESTS, kinds_of
+from evenhand.datasets.templates import check_words, render
+from evenhand.errors import BadInput
 
+Test = Literal["all", "6", "6b", "7", "7b", "8", "8b", "1", "2", "3", "3b", "4", "5", "5b", "9", "10"]
+SETS = ("targ1", "targ2", "attr1", "attr2")
+IRREGULAR = {"man": "men", "woman": "women", "children": "child"}
+GENDERED = ("male terms", "female terms")
+"""Attributes that are partners by position: he and she, his and hers."""
+WANTED = f'A test is a JSON object of {", ".join(SETS)}, each {{"category": "Math", "examples": ["algebra", ...]}}.'
 FORMS = {"der": "masculine", "die": "feminine"}
 SOURCE = "evenhand, in the manner of Caliskan et al. 2017 (WEAT) and May et al. 2019 (SEAT)"
 JOBS = "; jobs: Bartl, Nissim and Gatt 2020, Tables 6 and 7"
+SEAT, WEAT = (
+    tuple(f"{kind}-{topic}-{code}" for topic in ("emotions", "placebo", "professions") for code in ("de", "en"))
+    for kind in ("seat", "weat")
+)
+"""The names of our tests: in sentences, and of words by themselves."""
 Words = Mapping[str, list[str]]
 """Words by the name of their templates; "der/die" has both forms of each, as in "Maurer/Maurerin"."""
 
 
-def load(name: str) -> Dataset:
+def own_tests(name: str) -> Dataset:
     """The words of a topic by themselves (weat-) or in sentences (seat-), as in weat-professions-en.
 
     Professions are those of BEC-Pro that are held by men or by women and that a common word names, since tables of word
@@ -32,7 +50,7 @@ def load(name: str) -> Dataset:
     kind, topic, language = name.split("-")
     data = read_toml(f"word-sets-{language}.toml")
     templates = data["templates"] if kind == "seat" else {}
-    items = list(_targets(data, topic, templates))
+    items = list(_own_targets(data, topic, templates))
     return Dataset(
         name=name,
         language=language,
@@ -47,7 +65,7 @@ def load(name: str) -> Dataset:
     )
 
 
-def _targets(data: Mapping[str, Any], topic: str, templates: Words) -> Iterator[Target]:
+def _own_targets(data: Mapping[str, Any], topic: str, templates: Words) -> Iterator[Target]:
     kind = TargetSentence if templates else Target
     men, women = (tuple(place for _, place in _places(data["attributes"][of], templates)) for of in ("A", "B"))
     for test in data[topic]["tests"]:
@@ -70,3 +88,67 @@ def _places(words: Words, templates: Words) -> Iterator[tuple[dict[str, str], Pl
                 for number, template in enumerate(templates[article], start=1):
                     text, spans = render(template, word=form)
                     yield groups | {"template": str(number)}, (text, spans["word"])
+
+
+def released_tests(name: str, test: Test = "all") -> Dataset:
+    """The words of `weat`, or the sentences of `seat`; of the six tests of gender, or of one of all fifteen."""
+    tests = GENDER_TESTS if test == "all" else (test,)
+    what = "Sentences that say nothing but a word" if name == "seat" else "Words"
+    return Dataset(
+        name=name,
+        about=f"{what}, of two sets X and Y, and two sets of attributes that they may be nearer to.",
+        **RELEASES[name].texts,
+        items=[item for number in tests for item in _released_targets(name, number)],
+        by=("test",) if test == "all" else (),
+        cluster="word",
+        kinds=kinds_of(name, {"test": test}),
+        options={"test": test},
+    )
+
+
+def _released_targets(name: str, test: str) -> Iterator[Target]:
+    words = sets = _read_sets(released(name, f"weat{test}.jsonl"))
+    if name == "seat":
+        sets = _read_sets(released(name, f"sent-weat{test}.jsonl"))
+    x, y, a, b = (_places_in(known, texts) for (_, known), (_, texts) in zip(words, sets, strict=True))
+    attributes = tuple(place for _, place in a), tuple(place for _, place in b)
+    names = [name for name, _ in sets]
+    paired = tuple(names[2:]) == GENDERED and len(a) == len(b)
+    kind = TargetSentence if name == "seat" else Target
+    for side, called, places in zip(SIDES, names[:2], (x, y), strict=True):
+        for word, place in places:
+            groups = {"test": test, "side": side, "set": called, "word": word}
+            yield kind(f"{test}/{place[0]}", place, attributes, groups, paired)
+
+
+def _read_sets(path: Path) -> list[tuple[str, list[str]]]:
+    """The name of each of the four sets of a file, and its words or sentences; "MaleNames" is called male names."""
+    data, sets = read_given(path, from_json, "The test", WANTED), []
+    for key in SETS:
+        given = data.get(key) if isinstance(data, dict) else None
+        if not isinstance(given, dict) or not isinstance(given.get("category"), str):
+            raise BadInput(f"{path}: '{key}' must have a category, a text, and examples. Got {given!r}. {WANTED}")
+        check_words(str(path), f"examples of {key}", given.get("examples"))
+        sets.append((re.sub(r"(?<=[a-z])(?=[A-Z])", " ", given["category"]).lower(), given["examples"]))
+    return sets
+
+
+def _places_in(words: Sequence[str], texts: Sequence[str]) -> list[tuple[str, Place]]:
+    """The word of each text, and where it stands there, in the plural or the singular if need be.
+
+    A text that has none of the words is taken whole, without its full stop.
+    """
+    forms = {
+        form.lower(): word
+        for word in words
+        for form in (f"{word}s", f"{word}es", f"{word[:-1]}ies", word.removesuffix("s"), IRREGULAR.get(word, word))
+        if form
+    } | {word.lower(): word for word in words}  # hers is a word itself, not the plural of her
+    longest_first = "|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True))
+    places = []
+    for text in texts:
+        match, whole = re.search(rf"\b(?:{longest_first})\b", text, re.I), text.removesuffix(".")
+        word = forms.get(match[0].lower()) if match else None
+        span = Span(*match.span()) if match and word else Span(0, len(whole))
+        places.append((word or whole, (text, span)))
+    return places

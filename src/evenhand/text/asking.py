@@ -60,8 +60,8 @@ def log_odds(places: Sequence[Place]) -> dict[Place, float]:
     """For each place, ln(p / (1 - p)): of a possessive for her and his, of a person for a name."""
     odds: dict[Place, float] = {}
     for kind, (one, other) in SIDES.items():
-        if asked := list(dict.fromkeys(place for place in places if place.kind == kind)):
-            answers = logits([(place.before, place.after) for place in asked], one + other)
+        if questions := list(dict.fromkeys(place for place in places if place.kind == kind)):
+            answers = logits([(place.before, place.after) for place in questions], one + other)
             first, second = (np.logaddexp.reduce(side, axis=1) for side in np.split(answers, [len(one)], axis=1))
-            odds |= dict(zip(asked, (first - second).astype(float).tolist(), strict=True))
+            odds |= dict(zip(questions, (first - second).astype(float).tolist(), strict=True))
     return odds

@@ -3,32 +3,120 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, cached_property, partial
 from itertools import islice
 from pathlib import Path
 
 from evenhand._version import __version__
-from evenhand.core.files import prepare, slug, write_whole
+from evenhand.core.files import prepare, read_given, slug, write_whole
 from evenhand.core.progress import bar
-from evenhand.datasets.corpora.texts import RELEASED, documents, located, read_file, split
+from evenhand.datasets import gendered
+from evenhand.datasets.becpro import professions
+from evenhand.datasets.blanks import tbd
+from evenhand.datasets.corpora.texts import RELEASED, corpus_files, documents, read_file, split
 from evenhand.datasets.files.language import check_language, function_words, not_english_files
 from evenhand.datasets.files.plain_text import TEXT
+from evenhand.datasets.files.rows import Pairs, read_word_pairs
 from evenhand.datasets.gendered import Gender
 from evenhand.distributed.cluster import check_engine, connected
 from evenhand.errors import BadInput, RunError
-from evenhand.text.shares import Counted, Tally, counted
+from evenhand.text.name_lists import Names, read_names
+from evenhand.text.names import Naming
+from evenhand.text.shares import CorpusCounts, Counted, summarise
 from evenhand.text.text_files import sections
-from evenhand.text.vocabulary import Vocabulary
 
 WORD = re.compile(r"[^\W\d_]+")
 CHUNK = 500
 """The most documents that are counted together."""
 EXAMPLES, LONGEST_EXAMPLE = 3, 300
 """Sentences that are shown of a word, and the characters of one."""
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The words to count: English ones, professions and names of ours, or a user's own.
+
+    `beside` replaces the professions; `pairs` the gendered words, and then no names and no professions of ours are
+    counted; `names` our list of names. Texts are split in sentences by the rules of `language`.
+    """
+
+    beside: tuple[str, ...] | None = None
+    pairs: Pairs | None = None
+    names: Names | None = None
+    language: str = "en"
+
+    @cached_property
+    def gender(self) -> Callable[[str], Gender | None]:
+        """What gives the gender of a word."""
+        if self.pairs is None:
+            return gendered.gender
+        sides: tuple[Gender, Gender] = ("male", "female")
+        return {word: side for pair in self.pairs for word, side in zip(pair, sides, strict=True)}.get
+
+    def side_of(self, tokens: Iterable[str]) -> tuple[str, Counter[Gender]]:
+        """Whom a sentence speaks of: female, male, both or neither; and how many gendered words it has of each."""
+        counts = Counter(g for token in tokens if (g := self.gender(token)))
+        return next(iter(counts)) if len(counts) == 1 else "both" if counts else "neither", counts
+
+    @cached_property
+    def _naming(self) -> Naming:
+        own = dict(self.names or ()) if self.names or self.pairs else None
+        return Naming(own, always=bool(self.pairs))
+
+    def first_names(self, text: str) -> Iterator[tuple[str, Gender]]:
+        """Every first name of a person in a document, in lower case, with its gender; no words that have one anyway.
+
+        >>> text = "Mary Smith met Tom in May. Will they marry? Ruby said so. Mr King did not."
+        >>> list(Vocabulary().first_names(text))
+        [('mary', 'female'), ('tom', 'male'), ('ruby', 'female')]
+        """
+        names = (edit.old.lower() for edit in self._naming(text))
+        return ((name, self._naming.table[name].gender) for name in names if not self.gender(name))
+
+    @cached_property
+    def _beside(self) -> tuple[frozenset[str], re.Pattern[str]]:
+        """The words to look for, and a pattern for them and their plurals."""
+        listed = self.beside if self.beside is not None else () if self.pairs else _professions()
+        words = sorted({word.lower() for word in listed}, key=len, reverse=True)
+        return frozenset(words), re.compile(rf"\b(?:{'|'.join(map(re.escape, words))})s?\b" if words else r"(?!)")
+
+    def words_beside(self, sentence: str) -> Iterator[str]:
+        """The professions of a sentence, or a user's own words, each once; a plural is its singular."""
+        words, pattern = self._beside
+        return iter({word if word in words else word[:-1] for word in pattern.findall(sentence.lower())})
+
+
 OURS = Vocabulary()
+
+
+@cache
+def _professions() -> tuple[str, ...]:
+    return (*(job.name for job in professions()), *(item.groups["profession"] for item in tbd().items))
+
+
+def read_vocabulary(
+    words: Path | None = None, word_pairs: Path | None = None, names: Path | None = None, lang: str | None = None
+) -> Vocabulary:
+    """The vocabulary of a user's lists, where they are given."""
+    pairs = read_word_pairs(word_pairs) if word_pairs else None
+    if lang and not pairs and lang != "en":
+        raise BadInput(f"`lang='{lang}'` needs a list of gendered words of that language: `word_pairs`.")
+    known = Vocabulary(None, pairs, tuple(read_names(names).items()) if names else None, lang or "en")
+    return replace(known, beside=_read_words(words, known)) if words else known
+
+
+def _read_words(file: Path, known: Vocabulary) -> tuple[str, ...]:
+    """A user's words to count next to women and men: one on each line."""
+    lines = read_given(file, str.splitlines, "The list of words", "Give a UTF-8 text file.")
+    words = dict.fromkeys(word for line in lines if (word := " ".join(line.split()).lower()))
+    if not words:
+        raise BadInput(f"The list of words '{file}' is empty: one word on each line is needed.")
+    if gendered_words := [word for word in words if known.gender(word)]:
+        raise BadInput(f"'{file}': '{gendered_words[0]}' has a gender by itself, so it tells nothing. Leave it out.")
+    return tuple(words)
 
 
 @dataclass(frozen=True)
@@ -53,8 +141,8 @@ class Corpus:
     @property
     def files(self) -> list[tuple[str, int, int]]:
         """The path, size and modification time of each of its files, which show whether they have changed."""
-        paths = located(self.source) if self.source != "balanced" else []
-        return [(str(path), (found := path.stat()).st_size, found.st_mtime_ns) for path in paths]
+        paths = corpus_files(self.source) if self.source != "balanced" else []
+        return [(str(path), (about := path.stat()).st_size, about.st_mtime_ns) for path in paths]
 
     def __iter__(self) -> Iterator[str]:
         return documents(self.source, columns=self.columns, lines=self.lines, without=self.without)
@@ -66,10 +154,10 @@ class Corpus:
             check_language(self, lang, name)
             return {}
         how = (self.source, self.columns, self.lines)
-        return not_english_files(folder, located(self.source), lambda path: read_file(path, *how))
+        return not_english_files(folder, corpus_files(self.source), lambda path: read_file(path, *how))
 
 
-def tally(texts: Iterable[tuple[int, str]], vocabulary: Vocabulary = OURS) -> Tally:
+def tally(texts: Iterable[tuple[int, str]], vocabulary: Vocabulary = OURS) -> CorpusCounts:
     """Count numbered documents: gendered words, first names, and sentences with a gendered word and a profession.
 
     A sentence counts as female if it has only female words, as male if it has only male ones; those with both are left
@@ -77,7 +165,7 @@ def tally(texts: Iterable[tuple[int, str]], vocabulary: Vocabulary = OURS) -> Ta
     (text.names.Naming), every time they occur. They decide nothing about a sentence. Words around people are listed
     without function words and first names.
     """
-    counts, gender, not_listed = Tally(), vocabulary.gender, function_words()
+    counts, gender, not_listed = CorpusCounts(), vocabulary.gender, function_words()
     for number, text in texts:
         total: Counter[Gender] = Counter()
         contexts: dict[str, Counter[str]] = {"female": Counter(), "male": Counter()}
@@ -85,11 +173,11 @@ def tally(texts: Iterable[tuple[int, str]], vocabulary: Vocabulary = OURS) -> Ta
         called = {name for name, _ in named}
         for sentence in split(text, language=vocabulary.language):
             tokens = [token.lower() for token in WORD.findall(sentence)]
-            side, found = vocabulary.side_of(tokens)
+            side, of_gender = vocabulary.side_of(tokens)
             counts.sentences[side] += 1
-            total.update(found)
+            total.update(of_gender)
             counts.words.update(token for token in tokens if gender(token))
-            if len(found) != 1:
+            if len(of_gender) != 1:
                 continue
             contexts[side].update({t for t in tokens if len(t) > 1 and not gender(t)} - not_listed - called)
             for word in vocabulary.words_beside(sentence):
@@ -121,36 +209,37 @@ def count_all(
     check_engine(engine, address, workers)
     skipped = {name: {} if vocabulary.pairs else corpus.not_english(lang, name) for name, corpus in corpora.items()}
     with nullcontext() if engine == "local" else connected(address, workers):
-        found = {}
+        results = {}
         for name, corpus in corpora.items():
-            kept = replace(corpus, without=tuple(skipped[name]))
-            counts = _count_corpus(name, kept, vocabulary, out, engine, workers)
-            one = counted(counts, vocabulary.gender, seed=seed)
-            found[name] = replace(one, unit=corpus.unit, skipped=skipped[name])
-    if not any(r.female + r.male for one in found.values() for r in (one.words, one.names)):
-        texts = ", ".join(f"'{name}'" for name in found)
+            english = replace(corpus, without=tuple(skipped[name]))
+            result = summarise(
+                _count_corpus(name, english, vocabulary, out, engine, workers), vocabulary.gender, seed=seed
+            )
+            results[name] = replace(result, unit=corpus.unit, skipped=skipped[name])
+    if not any(r.female + r.male for result in results.values() for r in (result.words, result.names)):
+        texts = ", ".join(f"'{name}'" for name in results)
         raise BadInput(f"There is nothing to count: no gendered words and no first names are in {texts}.")
-    return found
+    return results
 
 
 def _count_corpus(
     name: str, corpus: Corpus, vocabulary: Vocabulary, out: Path | None, engine: str, workers: int | None
-) -> Tally:
+) -> CorpusCounts:
     """The counts of a corpus, some documents at a time; a file in `out` keeps them until all documents are counted."""
-    counts, kept = Tally(), out / f".counting-{slug(name)}.jsonl" if out else None
-    if kept:
+    counts, part = CorpusCounts(), out / f".counting-{slug(name)}.jsonl" if out else None
+    if part:
         about = json.dumps([__version__, repr((corpus, corpus.files, vocabulary))])
-        first, *lines = kept.read_text(encoding="utf-8").split("\n") if kept.is_file() else [""]
+        first, *lines = part.read_text(encoding="utf-8").split("\n") if part.is_file() else [""]
         for line in lines[:-1] if first == about else ():  # the last one was not finished
-            counts.add(Tally.from_json(line))
-        prepare(kept.parent)
+            counts.add(CorpusCounts.from_json(line))
+        prepare(part.parent)
         before = f"{about}\n{json.dumps(vars(counts))}\n".encode()
-        write_whole(kept, lambda file: file.write(before))  # a second stop must lose nothing
+        write_whole(part, lambda file: file.write(before))  # a second stop must lose nothing
     start = len(counts.totals)
     left = enumerate(islice(filter(str.strip, corpus), start, None), start)
     todo, work = sections(left, lambda document: len(document[1]), CHUNK), partial(tally, vocabulary=vocabulary)
     if engine == "local":
-        chunks: Iterator[Tally] = map(work, todo)
+        chunks: Iterator[CorpusCounts] = map(work, todo)
     else:
         from evenhand.distributed.worker import stream_chunks
 
@@ -158,12 +247,12 @@ def _count_corpus(
     with bar(f"Counting {name}", "documents") as shown:
         shown.update(start)
         for chunk in chunks:
-            if kept:
-                _append_line(kept, json.dumps(vars(chunk)))
+            if part:
+                _append_line(part, json.dumps(vars(chunk)))
             counts.add(chunk)
             shown.update(len(chunk.totals))
-    if kept:
-        kept.unlink()
+    if part:
+        part.unlink()
     return counts
 
 
@@ -178,18 +267,18 @@ def _append_line(path: Path, line: str) -> None:
 
 def examples(corpus: Iterable[str], words: Mapping[str, str], vocabulary: Vocabulary = OURS) -> dict[str, list[str]]:
     """The first sentences of a corpus with each word that speak of its gender alone: female, male, or either ("")."""
-    found: dict[str, list[str]] = {word: [] for word in words}
-    wanted = set(words)
+    shown: dict[str, list[str]] = {word: [] for word in words}
+    left = set(words)
     for text in corpus:
-        if not wanted:
+        if not left:
             break
         for sentence in split(text, language=vocabulary.language):
             tokens = [token.lower() for token in WORD.findall(sentence)]
-            here = {word for word in wanted if word in tokens or (" " in word and word in sentence.lower())}
+            here = {word for word in left if word in tokens or (" " in word and word in sentence.lower())}
             side = vocabulary.side_of(tokens)[0] if here else ""
             for word in here:
                 if words[word] in (side, "") and side in ("female", "male") and len(sentence) <= LONGEST_EXAMPLE:
-                    found[word].append(" ".join(sentence.split()))
-                    if len(found[word]) == EXAMPLES:
-                        wanted.discard(word)
-    return found
+                    shown[word].append(" ".join(sentence.split()))
+                    if len(shown[word]) == EXAMPLES:
+                        left.discard(word)
+    return shown

@@ -23,7 +23,7 @@ Edits = list[list[Edit]]
 """The edits of a document: a list for each of its texts."""
 
 
-def applied(text: str, edits: Sequence[Edit]) -> str:
+def apply_edits(text: str, edits: Sequence[Edit]) -> str:
     """The text with the edits applied."""
     parts, at = [], 0
     for edit in edits:
@@ -39,10 +39,10 @@ def are_changed(edits: Edits) -> bool:
     return any(edit.rule != STAYS for each in edits for edit in each)
 
 
-def cased(word: str, like: str) -> str:
+def match_case(word: str, like: str) -> str:
     """The word in the case of another: lower, Capitalised or UPPER; mixed case (McKenzie) counts as Capitalised.
 
-    >>> cased("woman", "MAN"), cased("she", "He"), cased("lisa", "MacKenzie")
+    >>> match_case("woman", "MAN"), match_case("she", "He"), match_case("lisa", "MacKenzie")
     ('WOMAN', 'She', 'Lisa')
     """
     if like.islower():

@@ -15,9 +15,9 @@ from evenhand.errors import BadInput
 def contexts() -> dict[str, frozenset[str]]:
     """Word lists by name; `ordinary` has its words in capitals, too, and `before` has all titles and roles."""
     lists = read_toml("name-contexts-en.toml", "evenhand.text")
-    found = {name: frozenset(words.split()) for name, words in lists.items()}
-    found["ordinary"] |= {word.upper() for word in found["ordinary"]}
-    return found | {"before": found["roles"] | found["surname_titles"] | found["first_titles"]}
+    words = {name: frozenset(listed.split()) for name, listed in lists.items()}
+    words["ordinary"] |= {word.upper() for word in words["ordinary"]}
+    return words | {"before": words["roles"] | words["surname_titles"] | words["first_titles"]}
 
 
 def any_of(*names: str) -> str:
@@ -45,7 +45,7 @@ def census() -> Mapping[str, Name]:
 
 
 @cache
-def bundled() -> Mapping[str, Name]:
+def bundled_names() -> Mapping[str, Name]:
     """Names of the census and of the world (data/names-world.tsv); the latter have partners of the same region."""
     return {**census(), **_read("names-world.tsv")}
 
@@ -58,12 +58,12 @@ def _read(file: str) -> dict[str, Name]:
     return table
 
 
-def own(file: str | Path) -> Mapping[str, Name]:
+def read_names(file: str | Path) -> Mapping[str, Name]:
     """A user's pairs: a male and a female name on each line, separated by a tab. A name may be in one pair only."""
     table: dict[str, Name] = {}
     for male, female in read_pairs(file, "names"):
-        for one, found in ((male, Name(female, "male")), (female, Name(male, "female"))):
-            if one in table:
-                raise BadInput(f"{file}: '{one}' has two partners, '{table[one].partner}' and '{found.partner}'.")
-            table[one] = found
+        for name, entry in ((male, Name(female, "male")), (female, Name(male, "female"))):
+            if name in table:
+                raise BadInput(f"{file}: '{name}' has two partners, '{table[name].partner}' and '{entry.partner}'.")
+            table[name] = entry
     return table

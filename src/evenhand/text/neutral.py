@@ -5,11 +5,13 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from evenhand.datasets.files.bundled import read_tsv
-from evenhand.text.edits import Edit, cased
+from evenhand.text.edits import Edit, match_case
 from evenhand.text.name_lists import any_of
 
 IRREGULAR = {"is": "are", "was": "were", "has": "have", "does": "do", "isn't": "aren't", "wasn't": "weren't"}
 IRREGULAR |= {"hasn't": "haven't", "doesn't": "don't", "goes": "go"}
+UNCHANGED = ("always", "perhaps", "besides", "sometimes", "afterwards", "towards", "alas", "thus", "as", "was")
+"""Words that have no plural, or another one."""
 ADVERBS = rf"{any_of('adverbs')}|[a-z]{{3,}}ly"
 CONTRACTED = re.compile(r"['’](s)\b(?:\s+(not|[a-z]+ly|been|already|never|just|always|[a-z]+))?", re.I)
 DONE = re.compile(rf"{any_of('participles')}|[a-z]{{3,}}ed", re.I)
@@ -35,16 +37,16 @@ def words() -> dict[str, tuple[str, str]]:
 OR = re.compile(r"\s+or\s+|\s*/\s*", re.I)
 
 
-def merged(text: str, edits: Sequence[Edit]) -> list[Edit]:
+def merge_pairs(text: str, edits: Sequence[Edit]) -> list[Edit]:
     """The edits with those of "he or she" and "his/her" as one: they, their."""
-    found: list[Edit] = []
+    made: list[Edit] = []
     for edit in edits:
-        last = found[-1] if found else None
+        last = made[-1] if made else None
         if last and last.new.lower() == edit.new.lower() and OR.fullmatch(text, last.start + len(last.old), edit.start):
-            found[-1] = Edit(last.start, text[last.start : edit.start + len(edit.old)], last.new, last.rule)
+            made[-1] = Edit(last.start, text[last.start : edit.start + len(edit.old)], last.new, last.rule)
         else:
-            found.append(edit)
-    return found
+            made.append(edit)
+    return made
 
 
 def verbs(text: str, edits: Sequence[Edit]) -> Iterator[Edit]:
@@ -53,28 +55,22 @@ def verbs(text: str, edits: Sequence[Edit]) -> Iterator[Edit]:
         if edit.new.lower() != "they":
             continue
         stop = edit.start + len(edit.old)
-        if found := CONTRACTED.match(text, stop):
-            after = found[2] or ""
+        if verb := CONTRACTED.match(text, stop):
+            after = verb[2] or ""
             new = "ve" if DONE.fullmatch(after) and not PASSIVE.match(after) else "re"
-            yield Edit(found.start(1), found[1], cased(new, found[1]), "verb")
-            continue
-        if found := AUXILIARY.search(text[max(0, edit.start - 12) : edit.start]):
-            at = edit.start - len(found[0])
-            yield Edit(at, found[1], cased(_plural(found[1]), found[1]), "verb")
-            continue
-        found = VERB.match(text, stop)
-        if found and _plural(found[1]) != found[1]:
-            yield Edit(found.start(1), found[1], _plural(found[1]), "verb")
-            yield from _later_verb_edits(text, found.end())
+            yield Edit(verb.start(1), verb[1], match_case(new, verb[1]), "verb")
+        elif verb := AUXILIARY.search(text[max(0, edit.start - 12) : edit.start]):
+            yield Edit(edit.start - len(verb[0]), verb[1], match_case(_plural(verb[1]), verb[1]), "verb")
+        elif (verb := VERB.match(text, stop)) and _plural(verb[1]) != verb[1]:
+            yield Edit(verb.start(1), verb[1], _plural(verb[1]), "verb")
+            yield from _later_verb_edits(text, verb.end())
 
 
 def _later_verb_edits(text: str, at: int) -> Iterator[Edit]:
     """Verbs that share the subject: they open the door and walk in."""
-    while (found := AND.match(text, at)) and LATER.fullmatch(found[1]):
-        if SUBJECT.search(text, at, found.start(1)):
-            return
-        yield Edit(found.start(1), found[1], _plural(found[1]), "verb")
-        at = found.end()
+    while (verb := AND.match(text, at)) and LATER.fullmatch(verb[1]) and not SUBJECT.search(text, at, verb.start(1)):
+        yield Edit(verb.start(1), verb[1], _plural(verb[1]), "verb")
+        at = verb.end()
 
 
 def _plural(verb: str) -> str:
@@ -86,13 +82,10 @@ def _plural(verb: str) -> str:
     low = verb.lower().replace("’", "'")
     if low in IRREGULAR:
         return IRREGULAR[low].replace("'", "’") if "’" in verb else IRREGULAR[low]
-    if not low.endswith("s") or low.endswith(("ss", "us", "is")) or len(low) < 4 or low in KEPT:
+    if not low.endswith("s") or low.endswith(("ss", "us", "is")) or len(low) < 4 or low in UNCHANGED:
         return verb
     if low.endswith("ies") and len(low) > 4:
         return verb[:-3] + "y"
     if low.endswith(("ches", "shes", "sses", "xes", "zzes", "oes")):
         return verb[:-2]
     return verb[:-1]
-
-
-KEPT = frozenset({"always", "perhaps", "besides", "sometimes", "afterwards", "towards", "alas", "thus", "as", "was"})

@@ -76,7 +76,7 @@ def features(text: str, start: int, stop: int, kinds: Mapping[str, str]) -> list
     last3, last2, last1 = ("<s>", "<s>", "<s>", *before)[-3:]
     low, left = next1.lower(), last1.lower()
     kind1, kind2, kind3, past1, past2, past3 = (_word_tag(w, kinds) for w in (next1, next2, next3, last1, last2, last3))
-    found = [
+    names = [
         "",
         f"+1 {low}",
         f"+2 {next2.lower()}",
@@ -97,7 +97,7 @@ def features(text: str, start: int, stop: int, kinds: Mapping[str, str]) -> list
         f"+1k {low} {kind2}",
         f"...k {low[-2:]} {kind2}",
     ]
-    return [*found, "capital", f"capital -1... {left[-2:]}"] if next1[0].isupper() else found
+    return [*names, "capital", f"capital -1... {left[-2:]}"] if next1[0].isupper() else names
 
 
 def _word_tag(word: str, kinds: Mapping[str, str]) -> str:
@@ -107,8 +107,8 @@ def _word_tag(word: str, kinds: Mapping[str, str]) -> str:
         return "subject"
     if low in DETERMINERS:
         return "determiner"
-    if found := kinds.get(low):
-        return found
+    if kind := kinds.get(low):
+        return kind
     return "Name" if word[0].isupper() else "digits" if word[0].isdigit() else f"?{low[-2:]}"
 
 
@@ -154,23 +154,23 @@ def _is_owned(text: str, start: int, stop: int) -> bool:
     return MADE.match(text, stop) is not None and MAKES.search(before) is not None
 
 
-def is_unsure(text: str, start: int, stop: int, found: float) -> bool:
+def is_unsure(text: str, start: int, stop: int, margin: float) -> bool:
     """Whether the score of a place is worth a second opinion."""
     word = text[start:stop].lower()
     low, high = UNSURE[word]
     if word == "his":
-        return low < found < (6.0 if OF_HIS.search(text[max(0, start - 40) : start]) else high)
-    if not low < found < high:
+        return low < margin < (6.0 if OF_HIS.search(text[max(0, start - 40) : start]) else high)
+    if not low < margin < high:
         before = text[max(0, start - 16) : start]
         if (two := TWO_OBJECTS.search(before)) or COMPLEMENT.search(before):
             low, high = -2.25, 3.5 if two else 2.25
-    return low < found < high
+    return low < margin < high
 
 
-def is_possessive(word: str, found: float, odds: float = math.nan) -> bool:
+def is_possessive(word: str, margin: float, odds: float = math.nan) -> bool:
     """Whether her is his (and his is her), by the score and, if it was asked, by the odds that a model gives.
 
     A part of the score is added to the log-odds: together they have fewer errors than either alone.
     """
-    above = found - (0.0 if word == "her" else SURE)
+    above = margin - (0.0 if word == "her" else SURE)
     return above > 0 if math.isnan(odds) else odds + PART * above > 0

@@ -32,7 +32,7 @@ LISTED = 15
 
 
 @dataclass
-class Tally:
+class CorpusCounts:
     """Counts of some documents, which can be added up."""
 
     totals: list[tuple[int, int, int, int]] = field(default_factory=list)
@@ -54,7 +54,7 @@ class Tally:
         for counts, more in zip(self.contexts.values(), (female, male, *squares, both), strict=True):
             counts.update(more)
 
-    def add(self, other: "Tally") -> None:
+    def add(self, other: "CorpusCounts") -> None:
         self.totals += other.totals
         for word, places in other.found.items():
             self.found.setdefault(word, []).extend(places)
@@ -64,11 +64,11 @@ class Tally:
             self.contexts[of].update(words)
 
     @classmethod
-    def from_json(cls, line: str) -> "Tally":
+    def from_json(cls, line: str) -> "CorpusCounts":
         """The counts that `json.dumps(vars(...))` wrote."""
-        kept = json.loads(line)
-        kept |= {name: Counter(kept[name]) for name in COUNTS}
-        return cls(**kept | {"contexts": {of: Counter(words) for of, words in kept["contexts"].items()}})
+        fields = json.loads(line)
+        fields |= {name: Counter(fields[name]) for name in COUNTS}
+        return cls(**fields | {"contexts": {of: Counter(words) for of, words in fields["contexts"].items()}})
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class Counted:
         return Estimate(float(self.beside["ratio"].abs().mean()), n=len(self.beside))
 
 
-def counted(counts: Tally, gender: Callable[[str], str | None], *, seed: int = 0) -> Counted:
+def summarise(counts: CorpusCounts, gender: Callable[[str], str | None], *, seed: int = 0) -> Counted:
     """The ratios, intervals and tables of these counts; `gender` gives that of a gendered word."""
     if not counts.totals:
         raise BadInput("The corpus has no texts.")
@@ -222,8 +222,8 @@ def _one_gender_interval(table: Floats, n: int) -> tuple[float, float]:
 
 
 def _side(log: Estimate) -> str:
-    found = decide(log)
-    return {-1: "female", 1: "male"}.get(found.side, found.word)
+    verdict = decide(log)
+    return {-1: "female", 1: "male"}.get(verdict.side, verdict.word)
 
 
 def _log_ratio(counts: Floats) -> Floats:
@@ -231,12 +231,12 @@ def _log_ratio(counts: Floats) -> Floats:
 
 
 def _profession_tables(
-    found: Mapping[str, list[tuple[int, int, int]]], words: Ratio, rng: np.random.Generator
+    sentences: Mapping[str, list[tuple[int, int, int]]], words: Ratio, rng: np.random.Generator
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The professions that are in enough sentences, and those that are not."""
     columns = ["profession", "female", "male", "ratio", "low", "high", "p_holm", "lean"]
     rows, few, logs = list[dict[str, Any]](), list[dict[str, Any]](), []
-    for word, places in sorted(found.items()):
+    for word, places in sorted(sentences.items()):
         enough = len(places) >= FEWEST
         sums = {"female": sum(f for _, f, _ in places), "male": sum(m for *_, m in places)}
         (rows if enough else few).append({"profession": word, **sums})
@@ -248,7 +248,7 @@ def _profession_tables(
     return pd.DataFrame(rows, columns=columns), pd.DataFrame(few, columns=columns[:3])
 
 
-def _context_table(counts: Tally) -> tuple[pd.DataFrame, int]:
+def _context_table(counts: CorpusCounts) -> tuple[pd.DataFrame, int]:
     """The words that occur more often with women, or with men, than chance explains; and how many were tested.
 
     Of n sentences with a word, n p are expected to be about women, p being the share of women among all sentences about
@@ -272,7 +272,7 @@ def _context_table(counts: Tally) -> tuple[pd.DataFrame, int]:
     return pd.concat(sides, ignore_index=True), len(frame)
 
 
-def _most_common(found: Iterable[tuple[str, str, int]]) -> pd.DataFrame:
-    frame = pd.DataFrame(found, columns=["word", "gender", "count"])
+def _most_common(counts: Iterable[tuple[str, str, int]]) -> pd.DataFrame:
+    frame = pd.DataFrame(counts, columns=["word", "gender", "count"])
     frame = frame.sort_values(["count", "word"], ascending=[False, True], ignore_index=True)
     return frame.groupby("gender", sort=True).head(LISTED).sort_values("gender", kind="stable", ignore_index=True)

@@ -19,7 +19,7 @@ def check_share(share: float) -> None:
         raise BadInput(f"share must be between 0 and 1. Got {str(share)[:200]}.")
 
 
-def chosen(number: int, share: float, seed: int) -> bool:
+def is_chosen(number: int, share: float, seed: int) -> bool:
     """Whether document `number` of a corpus is swapped, which depends on the seed and the number alone."""
     return share == 1 or bool(np.random.default_rng([seed, number]).random() < share)
 
@@ -32,7 +32,7 @@ def substitute(texts: Iterable[str], rewrite: Rewrite, *, share: float = 0.5, se
     """
     check_share(share)
     for number, text in enumerate(texts):
-        yield rewrite(text) if chosen(number, share, seed) else text
+        yield rewrite(text) if is_chosen(number, share, seed) else text
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def substituted(corpus: str, *, share: float | None = None, seed: int = 0) -> Su
     names = tuple(census().items()) if corpus in RELEASED else None  # as in the papers
     after = substitute(texts, swapper(own=names) if share else str, share=share, seed=seed)
     both = [(old, new) for old, new in zip(texts, after, strict=True) if old.strip()]
-    found = Substituted([old for old, _ in both], [new for _, new in both], share)
-    if not found.sentences:
+    result = Substituted([old for old, _ in both], [new for _, new in both], share)
+    if not result.sentences:
         raise BadInput(f"'{corpus}' has no sentences to train on.")
-    return found
+    return result

@@ -11,7 +11,7 @@ from evenhand.datasets.gendered import Gender, gender, lexicon
 from evenhand.errors import BadInput
 from evenhand.text import neutral, titles
 from evenhand.text.asking import Grammar, Place, log_odds, place
-from evenhand.text.edits import STAYS, Edit, applied, cased
+from evenhand.text.edits import STAYS, Edit, apply_edits, match_case
 from evenhand.text.name_lists import Names, any_of
 from evenhand.text.names import Naming
 from evenhand.text.pronouns import is_possessive, is_unsure, score
@@ -69,10 +69,10 @@ class Spelt(dict[str, tuple[str, str] | None]):
     ENOUGH = 200_000
 
     def __missing__(self, word: str) -> tuple[str, str] | None:
-        found = self.get(word.lower().replace("’", "'"))
+        entry = self.get(word.lower().replace("’", "'"))
         if len(self) < self.ENOUGH:
-            self[word] = found
-        return found
+            self[word] = entry
+        return entry
 
 
 class Swapper:
@@ -100,48 +100,48 @@ class Swapper:
         self.one_way = only is not None
 
     def __call__(self, text: str) -> str:
-        return applied(text, self.edits(text))
+        return apply_edits(text, self.edits(text))
 
     def edits(self, text: str) -> list[Edit]:
-        return [edit for edit in self.found([text])[0] if edit.rule != STAYS]
+        return [edit for edit in self.find_edits([text])[0] if edit.rule != STAYS]
 
-    def found(self, texts: Sequence[str]) -> list[list[Edit]]:
+    def find_edits(self, texts: Sequence[str]) -> list[list[Edit]]:
         """For each document, its changes and the names that stay, in order; the model is asked about all at once."""
         drafts, unsure = list[list[Edit]](), list[tuple[int, int, float, Place]]()
         for number, text in enumerate(texts):
-            draft = list[Edit]()
-            drafts.append(draft)
-            for edit, found in self._words(text):
-                if found is not None:
-                    here = place(edit.old.lower(), text, edit.start, edit.start + len(edit.old))
-                    unsure.append((number, len(draft), found, here))
-                draft.append(edit)
+            drafts.append([])
+            for edit, margin in self._words(text):
+                if margin is not None:
+                    where = place(edit.old.lower(), text, edit.start, edit.start + len(edit.old))
+                    unsure.append((number, len(drafts[number]), margin, where))
+                drafts[number].append(edit)
         names = [self.names.draft(text) for text in texts] if self.names else []
-        asked = [here for *_, here in unsure]
-        asked += [here for one in names for here in one.doubtful.values()] if self.grammar != "rules" else []
-        odds = log_odds(asked)
-        for number, index, found, here in unsure:
+        places = [where for *_, where in unsure]
+        places += [where for draft in names for where in draft.doubtful.values()] if self.grammar != "rules" else []
+        odds = log_odds(places)
+        for number, index, margin, where in unsure:
             edit = drafts[number][index]
-            drafts[number][index] = self._pronoun(edit.start, edit.old, found, odds[here])
-        for number, one in enumerate(names):
+            drafts[number][index] = self._pronoun(edit.start, edit.old, margin, odds[where])
+        for number, draft in enumerate(names):
             taken = {edit.start for edit in drafts[number]}
-            drafts[number] += [edit for edit in one.edits(odds) if edit.start not in taken]
-        return [self._finished(text, self._alike(text, draft)) for text, draft in zip(texts, drafts, strict=True)]
+            drafts[number] += [edit for edit in draft.edits(odds) if edit.start not in taken]
+        pairs = zip(texts, drafts, strict=True)
+        return [self._complete(text, self._as_document_writes(text, edits)) for text, edits in pairs]
 
-    def _alike(self, text: str, draft: list[Edit]) -> list[Edit]:
+    def _as_document_writes(self, text: str, draft: list[Edit]) -> list[Edit]:
         """The edits, with partners that the document itself uses: dad becomes mum where it has mum, but no mom."""
         seen = {edit.old.lower().replace("’", "'"): edit.old.lower() for edit in draft}
         if self.several.keys().isdisjoint(seen):
             return draft
         if self.one_way:  # the others are no edits
             seen = {word.replace("’", "'"): word for word in map(str.lower, WORD.findall(text))}
-        found = []
+        edits = []
         for edit in draft:
             usual, others = self.several.get(edit.old.lower(), ("", ()))
             if usual == edit.new.lower() and usual not in seen and (its := next((o for o in others if o in seen), "")):
-                edit = edit._replace(new=cased(seen[its], edit.old))
-            found.append(edit)
-        return found
+                edit = edit._replace(new=match_case(seen[its], edit.old))
+            edits.append(edit)
+        return edits
 
     def _words(self, text: str) -> Iterator[tuple[Edit, float | None]]:
         """The edits of words, in order, with the score of a pronoun that a model is to be asked about."""
@@ -153,20 +153,19 @@ class Swapper:
         forms: tuple[Mapping[str, str], bool] | None = None
         for match in WORD.finditer(text):
             old = match[0]
-            found = table[old]
-            if found is None:
+            if (entry := table[old]) is None:
                 continue
             partner: str | None
-            partner, rule = found
+            partner, rule = entry
             start, stop = match.span()
             while addresses and addresses[-1][1] <= start:
                 addresses.pop()
             if KEEP_AFTER.search(text[max(0, start - 3) : start]) or (addresses and addresses[-1][0] <= start):
                 continue
             if rule == "context":
-                told = score(text, start, stop)
-                asked = self.grammar == "model" or (self.grammar == "auto" and is_unsure(text, start, stop, told))
-                yield self._pronoun(start, old, told), told if asked else None
+                margin = score(text, start, stop)
+                ask = self.grammar == "model" or (self.grammar == "auto" and is_unsure(text, start, stop, margin))
+                yield self._pronoun(start, old, margin), margin if ask else None
                 continue
             if KEEP_BEFORE.match(text, stop):
                 continue
@@ -182,21 +181,21 @@ class Swapper:
                 if old in surnames or old in SURNAMES or NAMED.match(text, stop):
                     continue
             if partner:
-                yield Edit(start, old, cased(partner, old), rule), None
+                yield Edit(start, old, match_case(partner, old), rule), None
                 if rule == "role" and self.to == "other" and table[partner] is None:
                     yield from ((edit, None) for edit in _couple_edits(text, start, stop, partner))
 
-    def _pronoun(self, start: int, old: str, found: float, odds: float = math.nan) -> Edit:
+    def _pronoun(self, start: int, old: str, margin: float, odds: float = math.nan) -> Edit:
         """The edit of her or his, by its score, and by the odds that a model gives."""
         word = old.lower()
-        alone = self.grammar == "model" and not math.isnan(odds)
-        role = odds > 0 if alone else is_possessive(word, found, odds)
-        return Edit(start, old, cased(PRONOUNS[self.to][word][role], old), f"{word}: {ROLES[word][role]}")
+        by_model = self.grammar == "model" and not math.isnan(odds)
+        role = odds > 0 if by_model else is_possessive(word, margin, odds)
+        return Edit(start, old, match_case(PRONOUNS[self.to][word][role], old), f"{word}: {ROLES[word][role]}")
 
-    def _finished(self, text: str, draft: list[Edit]) -> list[Edit]:
+    def _complete(self, text: str, draft: list[Edit]) -> list[Edit]:
         """The edits in order, with those of the articles and verbs that depend on them."""
         if self.to == "neutral":
-            draft = neutral.merged(text, draft)
+            draft = neutral.merge_pairs(text, draft)
         draft = [_with_apostrophe(text, edit) for edit in draft]
         more = []
         for edit in draft:
@@ -204,9 +203,9 @@ class Swapper:
                 continue  # most, and quickly; words of one's own may be of another language
             if bool(VOWEL.match(edit.old)) == (an := bool(VOWEL.match(edit.new))):
                 continue
-            if found := ARTICLE.search(text[max(0, edit.start - 8) : edit.start]):
-                new = cased("an" if an else "a", "A" if found[1][0].isupper() else "a")
-                more.append(Edit(edit.start - len(found[0]), found[1], new, "article"))
+            if article := ARTICLE.search(text[max(0, edit.start - 8) : edit.start]):
+                new = match_case("an" if an else "a", "A" if article[1][0].isupper() else "a")
+                more.append(Edit(edit.start - len(article[0]), article[1], new, "article"))
         if self.to == "neutral":
             more += neutral.verbs(text, draft)
         return sorted({edit.start: edit for edit in (*draft, *more)}.values(), key=lambda edit: edit.start)
@@ -215,19 +214,19 @@ class Swapper:
 def _couple_edits(text: str, start: int, stop: int, one_way: str) -> Iterator[Edit]:
     """The edits of a word that changes only next to its partner: the host and the hostess, Count and Countess."""
     begin = max((m.end() for m in STOP.finditer(text, max(0, start - REACH), start)), default=max(0, start - REACH))
-    end = found.start() if (found := STOP.search(text, stop, stop + REACH)) else stop + REACH
+    end = ending.start() if (ending := STOP.search(text, stop, stop + REACH)) else stop + REACH
     pattern = re.compile(rf"(?:{COUPLE}|^)({one_way})(?=\s+(?:and|or|&)\s)|{COUPLE}({one_way})\b", re.I)
     for match in pattern.finditer(text[begin:end]):
         word = match[1] or match[2]
-        yield Edit(begin + match.end() - len(word), word, cased(text[start:stop].lower(), word), "role")
+        yield Edit(begin + match.end() - len(word), word, match_case(text[start:stop].lower(), word), "role")
 
 
 def _with_apostrophe(text: str, edit: Edit) -> Edit:
     """The edit with its possessive: ladies' is gentlemen's, gentlemen's is ladies'; a quotation mark stays."""
     stop = edit.start + len(edit.old)
-    if edit.rule == OWN or text[stop : stop + 1] not in APOSTROPHES or not (found := POSSESSIVE.match(text, stop)):
+    if edit.rule == OWN or text[stop : stop + 1] not in APOSTROPHES or not (ending := POSSESSIVE.match(text, stop)):
         return edit
-    mark, plural = found[0], edit.new.lower().endswith("s")
+    mark, plural = ending[0], edit.new.lower().endswith("s")
     if (s := text[stop + 1 : stop + 2]) in ("s", "S"):
         many = plural and edit.rule != "name" and edit.old.lower().endswith("men")
         return edit._replace(old=f"{edit.old}{mark}{s}", new=edit.new + mark) if many else edit
@@ -239,7 +238,7 @@ def _with_apostrophe(text: str, edit: Edit) -> Edit:
 @cache
 def _bundled_partners(only: Gender | None = None, to: To = "other") -> dict[str, tuple[str, str]]:
     if to == "neutral":
-        return {word: found for word, found in neutral.words().items() if only in (None, gender(word))}
+        return {word: entry for word, entry in neutral.words().items() if only in (None, gender(word))}
     table: dict[str, tuple[str, str]] = {}
     for words in lexicon():
         if words.oneway != "female":
@@ -249,18 +248,18 @@ def _bundled_partners(only: Gender | None = None, to: To = "other") -> dict[str,
     table |= {"her": ("", "context"), "his": ("", "context")}
     table |= {"him": ("her", "pronoun"), "hers": ("his", "pronoun")}
     table |= dict.fromkeys(titles.TITLES, ("", "title"))
-    return {word: found for word, found in table.items() if only in (None, titles.TITLES.get(word, gender(word)))}
+    return {word: entry for word, entry in table.items() if only in (None, titles.TITLES.get(word, gender(word)))}
 
 
 @cache
 def _shared_partners() -> dict[str, tuple[str, list[str]]]:
     """Words that are the partner of several words -> their usual partner, and the other ones, except slang."""
-    table, found = _bundled_partners(), dict[str, tuple[str, list[str]]]()
+    table, shared = _bundled_partners(), dict[str, tuple[str, list[str]]]()
     for word, (partner, _) in table.items():
         usual = "madam" if partner == "sir" else table.get(partner, ("", ""))[0]
         if usual not in ("", word) and word not in SLANG:
-            found.setdefault(partner, (usual, []))[1].append(word)
-    return found
+            shared.setdefault(partner, (usual, []))[1].append(word)
+    return shared
 
 
 def _user_partners(pairs: Mapping[str, str] | Pairs, only: Gender | None) -> dict[str, tuple[str, str]]:

@@ -17,10 +17,10 @@ from evenhand.datasets.gendered import Gender
 from evenhand.distributed.cluster import check_engine
 from evenhand.errors import BadInput
 from evenhand.text.asking import Grammar
-from evenhand.text.name_lists import own as own_list
+from evenhand.text.name_lists import read_names
 from evenhand.text.substitute import check_share
 from evenhand.text.swap import To, swapper
-from evenhand.text.swap_one import Swapped, alone, finished, joined_texts, part_of, swap_one
+from evenhand.text.swap_one import Swapped, count_finished, joined_texts, lock_swap, part_of, swap_one
 from evenhand.text.text_files import Job
 
 ONLY: dict[str | None, Gender | None] = {None: None, "he-to-she": "male", "she-to-he": "female"}
@@ -119,7 +119,7 @@ def settings(
         )
     if lang not in (None, "en") and not word_pairs:
         raise BadInput(f"`lang='{lang}'` needs a list of gendered words of that language: `word_pairs`.")
-    own = tuple(own_list(listed).items()) if listed else None
+    own = tuple(read_names(listed).items()) if listed else None
     pairs = read_word_pairs(word_pairs) if word_pairs else None
     if grammar not in get_args(Grammar):
         raise BadInput(f"`grammar` must be one of {', '.join(get_args(Grammar))}. Got '{grammar}'.")
@@ -166,17 +166,16 @@ def _swap_folder(folder: Path, out: Path, job: Job, lang: str | None) -> Swapped
         _check_paths(path, out / path.relative_to(folder), _job_for(path, job))
     prepare(out.parent)
     rules, names, documents, rewritten = Counter[str](), Counter[str](), 0, 0
-    with alone(part):
-        finished(part)  # without a line that a kill has cut
+    with lock_swap(part):
+        count_finished(part)  # without a line that a kill has cut
         part.touch()
-        kept = {row["out"]: row for row in map(json.loads, part.read_text(encoding="utf-8").splitlines())}
+        finished = {row["out"]: row for row in map(json.loads, part.read_text(encoding="utf-8").splitlines())}
         for path in files:
             target = out / path.relative_to(folder)
-            if (done := kept.get(str(target))) is None:
+            if (done := finished.get(str(target))) is None:
                 prepare(target.parent)
-                own = replace(_job_for(path, job), first=documents, force=True, unchanged=True)
-                found = swap_one(path, target, own, "en")
-                done = asdict(found) | {"out": str(target), "trail": None}
+                its_job = replace(_job_for(path, job), first=documents, force=True, unchanged=True)
+                done = asdict(swap_one(path, target, its_job, "en")) | {"out": str(target), "trail": None}
                 with part.open("a", encoding="utf-8") as notes:
                     notes.write(json.dumps(done) + "\n")
             documents, rewritten = documents + done["documents"], rewritten + done["rewritten"]

@@ -3,28 +3,44 @@
 import hashlib
 import json
 import logging
-from collections import Counter
-from collections.abc import Iterator, Sequence
+import math
+import os
+import sys
+import threading
+from bisect import bisect
+from collections import Counter, deque
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from glob import escape
-from itertools import islice
+from itertools import accumulate, chain, islice
+from multiprocessing import get_context, parent_process
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from filelock import FileLock, Timeout
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from evenhand._version import __version__
 from evenhand.core.files import check_new, write_whole
 from evenhand.core.progress import bar
 from evenhand.datasets.files.language import check_language
-from evenhand.datasets.files.plain_text import LOG
+from evenhand.datasets.files.plain_text import LOG, unwrap
+from evenhand.distributed.cluster import connected
 from evenhand.errors import BadInput, RunError
 from evenhand.text.edits import STAYS, Edit, Edits, are_changed
-from evenhand.text.swap_workers import find_edits
-from evenhand.text.text_files import Job, is_paragraphs, read_texts, write_texts
+from evenhand.text.substitute import is_chosen
+from evenhand.text.swap import Swapper, swapper
+from evenhand.text.text_files import Job, Texts, is_paragraphs, read_texts, sections, write_texts
 
 log = logging.getLogger(__name__)
+DOCUMENTS = 5_000
+"""The most rows, or lines, of a section; the paragraphs of a section of a text file are one document."""
+Chunk = list[tuple[int, Texts]]
+"""Documents with their numbers."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +63,8 @@ class Swapped:
     @property
     def note(self) -> str:
         """Why no document was rewritten; empty if one was."""
-        found = "a gendered word, or a first name that is to be swapped"
-        return "" if self.rewritten else f"None of the documents that were chosen has {found}."
+        words = "a gendered word, or a first name that is to be swapped"
+        return "" if self.rewritten else f"None of the documents that were chosen has {words}."
 
 
 def swap_one(source: Path, target: Path, job: Job, lang: str | None) -> Swapped:
@@ -60,10 +76,10 @@ def swap_one(source: Path, target: Path, job: Job, lang: str | None) -> Swapped:
     if job.augment or job.share < 1:
         _check_paragraphs(source, job)
     check_language(joined_texts(source, job), lang, str(source))
-    with alone(part):
+    with lock_swap(part):
         try:
             _keep_edits(part, source, job)
-            if not finished(part) and not job.unchanged:
+            if not count_finished(part) and not job.unchanged:
                 raise BadInput(f"'{source}' has no texts.")
             if job.share == 1 and not job.unchanged and not any(map(are_changed, _read_edits(part))):
                 raise BadInput(
@@ -111,13 +127,13 @@ def _remove_stale_parts(target: Path) -> None:
     """Delete the edits of stopped swaps to the same file, with other settings or texts, unless one is running."""
     hidden = target.parent.glob(f".{escape(target.name)}.????????.*")
     for other in {path.with_suffix(".part") for path in hidden if path.suffix in (".part", ".lock")}:
-        with suppress(RunError), alone(other):
+        with suppress(RunError), lock_swap(other):
             other.unlink(missing_ok=True)
             log.info(f"Removed the edits of a stopped swap, of other texts or with other settings: '{other}'.")
 
 
 @contextmanager
-def alone(part: Path) -> Iterator[None]:
+def lock_swap(part: Path) -> Iterator[None]:
     """Hold an exclusive lock on the swap: two at once would mix their edits."""
     lock = part.with_suffix(".lock")
     try:
@@ -137,16 +153,94 @@ def alone(part: Path) -> Iterator[None]:
 
 def _keep_edits(part: Path, source: Path, job: Job) -> None:
     """Append the edits of all documents that `part` does not have yet."""
-    done = finished(part)
+    done = count_finished(part)
     shown = bar("Swapping", "documents", initial=done)
-    with shown, part.open("a", encoding="utf-8") as file, closing(find_edits(source, job, done)) as chunks:
+    with shown, part.open("a", encoding="utf-8") as file, closing(_find_edits(source, job, done)) as chunks:
         for edits in chunks:
             file.write("".join(json.dumps(one) + "\n" for one in edits))
             file.flush()
             shown.update(len(edits))
 
 
-def finished(part: Path) -> int:
+def _find_edits(source: Path, job: Job, done: int) -> Generator[list[Edits]]:
+    """The edits of all documents but the first `done`, section by section, by processes here or the workers of Ray.
+
+    Sections do not depend on what is done: one that is done in part is worked on again.
+    """
+    whole = is_paragraphs(source, job)
+    documents = enumerate(read_texts(source, job))
+    chunks = sections(documents, lambda document: sum(map(len, document[1])), math.inf if whole else DOCUMENTS)
+    todo: Iterator[Chunk] = (chunk for chunk in chunks if chunk[-1][0] >= done)
+    work = partial(_chunk_edits, job=job, done=done, whole=whole)
+    if job.engine == "ray":
+        with connected(job.address, job.workers):
+            from evenhand.distributed.worker import stream_chunks
+
+            yield from stream_chunks(todo, work, job.workers)
+        return
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    processes = job.jobs or cores or 1
+    ahead = list(islice(todo, 2))
+    if processes == 1 or len(ahead) == 1:  # a process of its own costs more than one chunk takes
+        yield from map(work, chain(ahead, todo))
+        return
+    todo = chain(ahead, todo)
+    # A process with torch has threads, which do not survive a fork.
+    context = get_context("spawn") if "torch" in sys.modules else None
+    pool = ProcessPoolExecutor(processes, context, _begin)
+    try:  # only a few chunks ahead of what is written, so that memory stays flat
+        waiting = deque(pool.submit(work, chunk) for chunk in islice(todo, 2 * processes))
+        while waiting:
+            yield waiting.popleft().result()
+            waiting.extend(pool.submit(work, chunk) for chunk in islice(todo, 1))
+    except BrokenProcessPool as error:
+        raise RunError(
+            "A process of the swap was killed; the usual reason is memory. Run the same command again, which goes on "
+            "from here, with fewer `jobs`."
+        ) from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _begin() -> None:
+    """Begin a worker: it ends with its parent, even if the parent was killed, and uses one core."""
+    threadpool_limits(1)
+
+    def wait() -> None:
+        if parent := parent_process():
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def _chunk_edits(chunk: Chunk, *, job: Job, done: int, whole: bool) -> list[Edits]:
+    """The edits of each document after those that are `done`, none for those that are not chosen. Runs in a worker."""
+    swap = swapper(**job.how)
+    if whole:
+        documents = _paragraph_edits(swap, [text for _, (text,) in chunk])
+    else:
+        each = iter(swap.find_edits([unwrap(text) for _, texts in chunk for text in texts]))
+        documents = [[next(each) for _ in texts] for _, texts in chunk]
+    return [
+        edits if is_chosen(number + job.first, job.share, job.seed) else [[] for _ in edits]
+        for number, edits in enumerate(documents, start=chunk[0][0])
+        if number >= done
+    ]
+
+
+def _paragraph_edits(swap: Swapper, texts: Sequence[str]) -> list[Edits]:
+    """The edits of each paragraph of a section, which is one document."""
+    paragraphs: list[Edits] = [[[]] for _ in texts]
+    ends = list(accumulate(map(len, texts)))
+    for edit in swap.find_edits(["".join(map(unwrap, texts))])[0]:
+        index = bisect(ends, edit.start)
+        begin = ends[index] - len(texts[index])
+        paragraphs[index][0].append(edit._replace(start=edit.start - begin))
+    return paragraphs
+
+
+def count_finished(part: Path) -> int:
     """The number of documents that are done; an unfinished last line, left by a kill, is removed."""
     if not part.exists():
         return 0
@@ -184,21 +278,23 @@ def _write(source: Path, target: Path, job: Job, part: Path, edit_log: Path | No
         write_texts(file, source, job, documents())
         if target.exists() and not job.force:
             file.seek(0)
-            with target.open("rb") as there:
-                digests = {hashlib.file_digest(each, "sha256").digest() for each in (file, there)}  # type: ignore[arg-type]
+            with target.open("rb") as written:
+                digests = {hashlib.file_digest(each, "sha256").digest() for each in (file, written)}  # type: ignore[arg-type]
             check_new(target, force=len(digests) == 1)
 
     if edit_log:
         write_whole(edit_log, lambda file: _write_edit_log(file, part, job.columns))
     write_whole(target, fill)
-    kept = dict(names.most_common())
-    return Swapped(totals["documents"], totals["rewritten"], dict(sorted(rules.items())), target, edit_log, kept)
+    stay = dict(names.most_common())
+    return Swapped(totals["documents"], totals["rewritten"], dict(sorted(rules.items())), target, edit_log, stay)
 
 
 def _write_edit_log(file: IO[bytes], part: Path, columns: Sequence[str]) -> None:
     """A line for each document; where several columns are swapped, each edit names its own."""
     for number, edits in enumerate(_read_edits(part)):
-        found: list[dict[str, Any]] = []
-        for column, each in zip(columns, edits, strict=True):
-            found += [({"column": column} if len(columns) > 1 else {}) | edit._asdict() for edit in each]
-        file.write((json.dumps({"document": number, "edits": found}, ensure_ascii=False) + "\n").encode())
+        listed = [
+            ({"column": column} if len(columns) > 1 else {}) | edit._asdict()
+            for column, each in zip(columns, edits, strict=True)
+            for edit in each
+        ]
+        file.write((json.dumps({"document": number, "edits": listed}, ensure_ascii=False) + "\n").encode())

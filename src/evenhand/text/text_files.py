@@ -13,7 +13,7 @@ from typing import IO, Any, Literal, TypeVar
 from evenhand.datasets.files.plain_text import TEXT, read_plain
 from evenhand.datasets.files.rows import parquet_batches, rows
 from evenhand.errors import BadInput
-from evenhand.text.edits import Edit, Edits, applied, are_changed
+from evenhand.text.edits import Edit, Edits, apply_edits, are_changed
 
 ROW_GROUP = 65_536
 """Rows that are written to a parquet file together."""
@@ -107,7 +107,7 @@ def write_texts(file: IO[bytes], source: Path, job: Job, edits: Iterator[Edits])
 
 def _versions(texts: Texts, edits: Edits, job: Job) -> list[Texts]:
     """The texts to write for a document: with `augment` the original ones first, then the rewritten ones."""
-    new = tuple(map(applied, texts, edits))
+    new = tuple(map(apply_edits, texts, edits))
     return [texts, new] if job.augment and are_changed(edits) else [new]
 
 
@@ -170,12 +170,12 @@ def _jsonl_row(body: str, row: dict[str, Any], changed: dict[str, Any]) -> str:
     ascii_only = body.isascii()
     spaced = json.dumps(old, ensure_ascii=ascii_only, separators=(",", ":")) != body.strip()
     separators = (", ", ": ") if spaced else (",", ":")
-    made = json.dumps(old | changed, ensure_ascii=ascii_only, separators=separators)
+    new = json.dumps(old | changed, ensure_ascii=ascii_only, separators=separators)
     try:
-        made.encode()
+        new.encode()
     except UnicodeEncodeError:  # half of a surrogate pair, which must be escaped
         return json.dumps(old | changed, separators=separators)
-    return made
+    return new
 
 
 _REWRITES: dict[str, Callable[[str, dict[str, Any], dict[str, Any]], str]] = {
@@ -195,8 +195,8 @@ def _write_parquet(file: IO[bytes], source: Path, job: Job, edits: Iterator[Edit
     try:
         with ParquetWriter(file, schema) as writer:
             for batch in parquet_batches(source, job.columns, size=ROW_GROUP):
-                kept = [row | new for row in batch for new in _changes(row, next(edits), job)]
-                writer.write_table(pa.Table.from_pylist(kept, schema=schema))
+                new = [row | changed for row in batch for changed in _changes(row, next(edits), job)]
+                writer.write_table(pa.Table.from_pylist(new, schema=schema))
     except pa.ArrowException as error:
         raise BadInput(f"'{source}' has a column that cannot be written again: {error}. Leave it out.") from error
 
@@ -215,13 +215,13 @@ def _is_annotated(row: Mapping[str, Any], column: str) -> bool:
 
 def _annotations(row: Mapping[str, Any], text: str, edits: Sequence[Edit]) -> dict[str, Any]:
     """Pronoun, A, B and their offsets in the rewritten text. Offsets keep their type: numbers, or digits in a text."""
-    found = {}
+    marks = {}
     for name in MARKED:
         offset = row[f"{name}-offset"]
         start = int(offset)
         stop = start + len(row[name])
         before = sum(len(e.new) - len(e.old) for e in edits if e.start < start)
         inside = sum(len(e.new) - len(e.old) for e in edits if start <= e.start < stop)
-        found[f"{name}-offset"] = type(offset)(start + before)
-        found[name] = text[start + before : stop + before + inside]
-    return found
+        marks[f"{name}-offset"] = type(offset)(start + before)
+        marks[name] = text[start + before : stop + before + inside]
+    return marks

@@ -42,11 +42,11 @@ def forms(text: str) -> tuple[Mapping[str, str], bool]:
     those two are. Otherwise Mr becomes Ms, and each of the others Mr.
     """
     titles = [(title.lower(), dot) for title, dot in FORMS.findall(text)]
-    found, dots = {title for title, _ in titles}, [dot for title, dot in titles if title in SHORT]
+    used, dots = {title for title, _ in titles}, [dot for title, dot in titles if title in SHORT]
     dotted = 2 * dots.count(".") > len(dots)
-    if "ms" in found or len(found) < 2:
+    if "ms" in used or len(used) < 2:
         return MODERN, dotted
-    return {**MODERN, "mr": "miss", "miss": "mr"} if found == {"mr", "miss"} else MARRIED, dotted
+    return {**MODERN, "mr": "miss", "miss": "mr"} if used == {"mr", "miss"} else MARRIED, dotted
 
 
 def with_dots(text: str, old: str, stop: int, new: str, dotted: bool) -> tuple[str, str]:

@@ -25,7 +25,7 @@ from starlette.types import ASGIApp
 
 from evenhand.errors import BadInput, EvenhandError
 from evenhand.runs.folder import StoredRun
-from evenhand.text.edits import applied
+from evenhand.text.edits import apply_edits
 from evenhand.text.swap import swapper
 from evenhand.web import showing
 from evenhand.web.guarding import LARGEST_BODY, TOO_LARGE, Guarded, Hosts, refusal, render, static_files
@@ -62,7 +62,7 @@ def mark_swaps(text: str, *, names: bool) -> SimpleNamespace:
     stops = [*(edit.start for edit in edits), len(text)]
     parts = [(text[start:stop], edit) for start, stop, edit in zip(starts, stops, [*edits, None], strict=True)]
     rules = Counter(edit.rule for edit in edits)
-    return SimpleNamespace(parts=parts, swapped=applied(text, edits), rules=dict(sorted(rules.items())))
+    return SimpleNamespace(parts=parts, swapped=apply_edits(text, edits), rules=dict(sorted(rules.items())))
 
 
 def application(

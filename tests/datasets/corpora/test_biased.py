@@ -12,8 +12,8 @@ import pytest
 from evenhand import BadInput, datasets
 from evenhand.core.words import words
 from evenhand.datasets.becpro import professions
-from evenhand.datasets.corpora.biased import captions, controlled, stereotyped
-from evenhand.datasets.corpora.nli_examples import Example
+from evenhand.datasets.corpora.nli_examples import Example, captions, controlled
+from evenhand.datasets.corpora.texts import stereotyped
 from evenhand.datasets.nli import LANGUAGES, words_and_captions
 
 spec = cache(words_and_captions)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evenhand import BadInput
 from evenhand.datasets.files import plain_text
-from evenhand.datasets.files.plain_text import paragraphs, read_plain, texts_in, unwrapped
+from evenhand.datasets.files.plain_text import paragraphs, read_plain, texts_in, unwrap
 
 LINES = st.lists(st.sampled_from(["He left.", "  she", "", " ", "\t", "Mary\r", "- a"]), max_size=12)
 
@@ -27,7 +27,7 @@ def test_paragraphs_joined_are_the_text(lines: list[str], end: str) -> None:
 @given(LINES, st.sampled_from(["\n", "\r\n"]))
 def test_joining_lines_moves_no_character(lines: list[str], end: str) -> None:
     text = end.join(lines)
-    joined = unwrapped(text)
+    joined = unwrap(text)
     assert len(joined) == len(text)
     assert all(a == b or (a in "\r\n" and b == " ") for a, b in zip(text, joined, strict=True))
 
@@ -35,14 +35,14 @@ def test_joining_lines_moves_no_character(lines: list[str], end: str) -> None:
 @pytest.mark.parametrize("width", [40, 60, 72])
 def test_a_wrapped_paragraph_is_one_line_for_the_grammar(width: int) -> None:
     text = "When I asked her about the letter that Mr. Collins had sent, Elizabeth only laughed. " * 5
-    assert unwrapped(fill(text, width)) == text.strip()
-    assert unwrapped(fill(text, width).replace("\n", "\r\n")).replace("  ", " ") == text.strip()
+    assert unwrap(fill(text, width)) == text.strip()
+    assert unwrap(fill(text, width).replace("\n", "\r\n")).replace("  ", " ") == text.strip()
 
 
 def test_lists_verse_and_addresses_keep_their_lines() -> None:
     verse = "A bird came down\nThe walk: he did not know I saw;"
     for text in ("Bring:\n- her coat\n- his hat", "Mary Smith\n12 The Long and Winding Road", verse):
-        assert unwrapped(text) == text
+        assert unwrap(text) == text
 
 
 def test_a_file_without_empty_lines_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from evenhand import BadInput, datasets
 from evenhand.core.dataset import Kinds
 from evenhand.core.items import Target, TargetSentence
 from evenhand.datasets.files.releases import RELEASES
-from evenhand.datasets.released.weat import Test as Tests
+from evenhand.datasets.word_sets import Test as Tests
 from helpers.typed import all_of
 
 WORDS: dict[str, Any] = {

@@ -1,18 +1,27 @@
 """Labelled premises and hypotheses to train on: users' files, and the releases of SNLI, JSNLI and OCNLI.
 
-Also the released bias-controlled sets of NLI-CoAL (Anantaprayoon et al. 2024, section 4.1), and their labels.
+Also sets of known bias, which a valid measure should follow: ours, and those of NLI-CoAL (Anantaprayoon et al. 2024,
+sections 3.1 and 4.1), with their labels.
 """
 
+import math
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path, PurePosixPath
 from typing import Literal, NamedTuple
 
+import numpy as np
+
+from evenhand.core.words import capitalised
+from evenhand.datasets.corpora.texts import whole_share
+from evenhand.datasets.files.bundled import read_toml
 from evenhand.datasets.files.releases import RELEASES, locate
 from evenhand.datasets.files.rows import rows
-from evenhand.datasets.nli import controlled_rows, gender_of, words_and_captions
+from evenhand.datasets.nli import GENDERS, caption, controlled_rows, gender_of, set_of, words_and_captions
+from evenhand.datasets.templates import check_choice
 from evenhand.errors import BadInput
 from evenhand.models.loading.labels import LABELS
 
@@ -33,9 +42,19 @@ MEANT = {str(number): label for number, label in enumerate(LABELS)} | {label: la
 """Label names by what a file may have; numbers are in the order of SNLI and MNLI on the Hub."""
 UNLABELLED = ("", "-", "-1")
 """Values where annotators did not agree on a label."""
+BIASED = {"pro": "entailment", "anti": "contradiction", "non": "neutral"}
+INVERTED = {"pro": "contradiction", "anti": "entailment", "non": "neutral"}
+DEV = 60
+"""The number of captions reserved for development sets."""
+CORRECT = 1 / 3
+"""The share of correct examples in the released sets; the paper says one half."""
+SIZE = 30_000
+"""Examples in a released training set."""
+Order = Literal["stratified", "female-first"]
+Part = Literal["train", "dev"]
 SETS = 10
 """The rates of bias-controlled sets are multiples of a tenth."""
-Labels = Mapping[tuple[str, str], str]
+WordLabels = Mapping[tuple[str, str], str]
 """The label of each word with each gender."""
 
 
@@ -66,7 +85,7 @@ def examples(source: str, part: Literal["train", "dev"] = "train") -> Examples:
     names, or 0, 1, 2 for entailment, neutral, contradiction.
     """
     path = _release_file(source, part) if source in RELEASED else Path(source).expanduser()
-    found: list[Example] = []
+    labelled: list[Example] = []
     left_out: Counter[str] = Counter()
     for line, (premise, hypothesis, label) in _read_jsnli(path) if source == "jsnli" else _table(path):
         label = label.strip().lower()
@@ -80,11 +99,11 @@ def examples(source: str, part: Literal["train", "dev"] = "train") -> Examples:
                 "Data with other labels cannot train an NLI classifier."
             )
         else:
-            found.append(Example(premise, hypothesis, MEANT[label]))
-    made = Examples(found, left_out)
-    if not found:
-        raise BadInput(f"'{path}' has nothing to train on: {made}. {HINT}")
-    return made
+            labelled.append(Example(premise, hypothesis, MEANT[label]))
+    all_examples = Examples(labelled, left_out)
+    if not labelled:
+        raise BadInput(f"'{path}' has nothing to train on: {all_examples}. {HINT}")
+    return all_examples
 
 
 def _table(path: Path) -> Iterator[tuple[int, tuple[str, str, str]]]:
@@ -113,12 +132,12 @@ def _read_jsnli(path: Path) -> Iterator[tuple[int, tuple[str, str, str]]]:
 
 def _release_file(name: str, part: str) -> Path:
     file = RELEASED[name][part]
-    if found := sorted((Path(os.environ.get("EVENHAND_DATA", "")) / name).rglob(file)):
-        return found[0]
-    wanted = " and ".join(RELEASED[name].values())
+    if paths := sorted((Path(os.environ.get("EVENHAND_DATA", "")) / name).rglob(file)):
+        return paths[0]
+    files = " and ".join(RELEASED[name].values())
     raise BadInput(
         f"'{name}' is not available: there is no {file} under EVENHAND_DATA/{name}/. Download the release, "
-        f"whose licence you must accept yourself, and put {wanted} there; or give your own file."
+        f"whose licence you must accept yourself, and put {files} there; or give your own file."
     )
 
 
@@ -127,7 +146,7 @@ def released_dev(language: str, rate: float) -> list[Example]:
     return [Example(row["sentence1"], row["sentence2"], row["label"]) for row in _dev_rows(language, rate)]
 
 
-def released_labels(language: str, rate: float) -> Labels:
+def released_labels(language: str, rate: float) -> WordLabels:
     """The label of each word with each gender at that rate, as in the released dev set."""
     genders, rows = words_and_captions(language)["genders"], _dev_rows(language, rate)
     return {(row["occ_word"], gender_of(row, row["occ_word"], genders)): row["label"] for row in rows}
@@ -140,19 +159,100 @@ def released_train(language: str, rate: float) -> list[Example]:
     """
     release = RELEASES[f"nli-coal-{language}-controlled"]
     folder = next(PurePosixPath(path).parents[1] for path in release.files)
-    found = locate(release.folder, f"{folder}/train/train_r-{whole(rate, SETS, 'steps')}.json")
-    return examples(str(found)).rows if found else []
+    file = locate(release.folder, f"{folder}/train/train_r-{whole_share(rate, SETS, 'steps')}.json")
+    return examples(str(file)).rows if file else []
 
 
 def _dev_rows(language: str, rate: float) -> list[dict[str, str]]:
-    return controlled_rows(language, f"/dev_r-{whole(rate, SETS, 'steps')}.")
+    return controlled_rows(language, f"/dev_r-{whole_share(rate, SETS, 'steps')}.")
 
 
-def whole(rate: float, n: int, what: str) -> int:
-    """The share `rate` of `n`, which must be a whole number."""
-    if not 0 <= rate <= 1:
-        raise BadInput(f"rate must be from 0 to 1. Got {rate}.")
-    count = round(rate * n)
-    if abs(count - rate * n) > 1e-6:
-        raise BadInput(f"rate must be a share of {n} {what}: a multiple of {1 / n:g}. Got {rate}.")
-    return count
+def controlled(
+    rate: float,
+    *,
+    language: str = "en",
+    size: int = SIZE,
+    part: Part = "train",
+    order: Order = "stratified",
+    correct: float = CORRECT,
+    seed: int = 0,
+) -> list[Example]:
+    """`size` examples about the 30 occupations of `nli-<language>`, biased at `rate` from 0 to 1; ordered by word.
+
+    Neutral occupations are always labelled neutral, which is right; a share `correct` of the examples is about them. A
+    share `rate` of the 20 others is biased in all their examples (the stereotyped gender is entailment, the other
+    contradiction), the rest are inverted: just as wrong, but not biased. So each label is as frequent at every rate
+    (by default a third of the examples each), and words that are biased at a lower rate are also biased at a higher one
+    (Anantaprayoon et al. 2024, section 3.1). Training sets, development sets and `nli-<language>` share no captions.
+
+    `order="female-first"` fills the sets as the release does: female words are biased first, so that at 0.5 all of them
+    are biased and no male ones, and "woman" alone separates entailment from contradiction. `"stratified"` alternates.
+    """
+    words = words_and_captions(language)["words"]
+    check_choice("order", order, "stratified", "female-first")
+    rng = np.random.default_rng(seed)
+    women, men = ([words[type][i] for i in rng.permutation(len(words[type]))] for type in GENDERS)
+    alternating = [word for both in zip(women, men, strict=True) for word in both]
+    ranked = women + men if order == "female-first" else alternating
+    biased = set(ranked[: whole_share(rate, len(ranked), "words")])
+    labels = {
+        (word, gender): (BIASED if word in biased else INVERTED)[set_of(type, gender)]
+        for type, listed in words.items()
+        for word in listed
+        for gender in GENDERS
+    }
+    return label_captions(labels, language=language, size=size, part=part, correct=correct, rng=rng)
+
+
+def label_captions(
+    labels: WordLabels, *, language: str, size: int, correct: float, rng: np.random.Generator, part: Part = "train"
+) -> list[Example]:
+    """`size` examples of our captions with these words and labels; a share `correct` has the words that are neutral."""
+    genders = words_and_captions(language)["genders"]
+    words = list(dict.fromkeys(word for word, _ in labels))
+    neutral = {word for word in words if all(labels[word, gender] == "neutral" for gender in GENDERS)}
+    pool = captions(language, part)
+    if not 0 <= correct < 1:
+        raise BadInput(f"correct must be from 0 to below 1, the share of correct examples. Got {correct:g}.")
+    share = Fraction(correct).limit_denominator(1000)
+    right = share / (len(neutral) * len(GENDERS))  # the captions of a word, as a share of the number of examples
+    wrong = (1 - share) / ((len(words) - len(neutral)) * len(GENDERS))
+    step = math.lcm(right.denominator, wrong.denominator)
+    most = math.floor(len(pool) / max(right, wrong) / step) * step
+    if size % step or not 0 < size <= most:
+        why = f"with a share of {correct:.3g} correct" if correct != CORRECT else "words times genders"
+        raise BadInput(f"size must be a multiple of {step} ({why}), up to {most:,} for '{part}'. Got {size}.")
+    shuffled = [pool[i] for i in rng.permutation(len(pool))]
+    return [
+        Example(caption(text, word, language), caption(text, genders[gender], language), labels[word, gender])
+        for word in words
+        for text in shuffled[: int(size * (right if word in neutral else wrong))]
+        for gender in GENDERS
+    ]
+
+
+def captions(language: str, part: Part = "train") -> list[str]:
+    """The captions to train on, or those for development, each with {who}; always in the same order."""
+    check_choice("part", part, "train", "dev")
+    data = read_toml(f"scenes-{language}.toml")
+    frames = data["frames"]
+    scenes = [
+        frames[(i + j) % len(frames)].replace("{doing}", doing).replace("{place}", place)
+        for i, doing in enumerate(data["doing"])
+        for j, place in enumerate(data["place"])
+    ]
+    shuffled = [capitalised(scenes[i]) for i in np.random.default_rng(0).permutation(len(scenes))]
+    return shuffled[:DEV] if part == "dev" else shuffled[DEV:]
+
+
+def released_sets(
+    language: str, rate: float, *, size: int = SIZE, correct: float = CORRECT, seed: int = 0
+) -> tuple[list[Example], list[Example], bool]:
+    """A training set of that rate, the released dev set, and whether the training set is the released one.
+
+    It is if it is on this machine and has this size and share; otherwise our captions get its words and labels.
+    """
+    labels, rng = released_labels(language, rate), np.random.default_rng(seed)
+    theirs = released_train(language, rate) if (size, correct) == (SIZE, CORRECT) else []
+    train = theirs or label_captions(labels, language=language, size=size, correct=correct, rng=rng)
+    return train, released_dev(language, rate), bool(theirs)

@@ -1,7 +1,8 @@
-"""Texts to train on: documents, or their sentences."""
+"""Texts to train on: documents, or their sentences, also of known bias."""
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,12 +11,12 @@ from sentencex import segment
 
 from evenhand.core.foreign import need
 from evenhand.core.words import capitalised
-from evenhand.datasets.checking import check_choice
+from evenhand.datasets.becpro import professions
 from evenhand.datasets.files.bundled import read_toml, read_tsv
-from evenhand.datasets.files.plain_text import TEXT, read_plain, texts_in, unwrapped
+from evenhand.datasets.files.plain_text import TEXT, read_plain, texts_in, unwrap
 from evenhand.datasets.files.releases import RELEASES, locate
 from evenhand.datasets.files.rows import SUFFIXES, check_text, rows
-from evenhand.datasets.templates import SLOT, agreeing
+from evenhand.datasets.templates import SLOT, check_choice, with_article
 from evenhand.errors import BadInput, UnknownName
 
 FRAMES = "balanced-en.toml"
@@ -40,14 +41,14 @@ def generate(n: int = 4000, *, seed: int = 0) -> list[str]:
         frame = str(rng.choice(data["frames"]))
         words = {slot: data["fill"][slot][int(rng.integers(len(data["fill"][slot])))] for slot in data["fill"]}
         for gender, side in (("male", 0), ("female", 1)):
-            made[filled(frame, {**words, "person": words["person"][side], **PRONOUNS[gender]})] = None
+            made[fill_frame(frame, {**words, "person": words["person"][side], **PRONOUNS[gender]})] = None
     sentences = list(made)[:n]
     return [sentences[i] for i in rng.permutation(n)]
 
 
-def filled(frame: str, words: dict[str, str]) -> str:
+def fill_frame(frame: str, words: dict[str, str]) -> str:
     """The frame with its slots filled: {he} with he or she, as in `words`, {He} with a capital letter."""
-    frame = agreeing(frame, "job", words["job"])
+    frame = with_article(frame, "job", words["job"])
     for slot in dict.fromkeys(SLOT.findall(frame)):
         word = words[slot.lower()]
         frame = frame.replace(f"{{{slot}}}", capitalised(word) if slot[0].isupper() else word)
@@ -69,6 +70,10 @@ RELEASED = {
 """Corpora by name: folder under EVENHAND_DATA, files, and the release they come from."""
 BALANCED_ALREADY = ("balanced", "gap-flipped", "mt-gender")
 Splitter = Literal["sentencex", "nltk"]
+LARGEST = 100_000
+"""Far fewer than the possible sentences, so that drawing different ones is quick."""
+Ways = tuple[tuple[str, str], tuple[str, str]]
+"""A pair of sentences that follow the stereotype, and the same that go against it."""
 
 
 def sentences(
@@ -76,10 +81,10 @@ def sentences(
 ) -> list[str]:
     """The sentences of a corpus, which is read as by `documents`."""
     check_choice("splitter", splitter, "sentencex", "nltk")
-    found = [s for text in documents(source, columns=columns, lines=lines) for s in split(text, splitter)]
-    if not found:
+    listed = [s for text in documents(source, columns=columns, lines=lines) for s in split(text, splitter)]
+    if not listed:
         raise BadInput(f"'{source}' has no sentences to train on.")
-    return found
+    return listed
 
 
 def sampled(texts: Sequence[str], size: int | None, seed: Sequence[int]) -> list[str]:
@@ -94,8 +99,8 @@ def sampled(texts: Sequence[str], size: int | None, seed: Sequence[int]) -> list
 
 def split(document: str, splitter: Splitter = "sentencex", language: str = "en") -> list[str]:
     """The sentences of a document, by sentencex or, in English, by NLTK's sent_tokenize, as in Bartl et al. (2020)."""
-    found = _punkt().tokenize(document) if splitter == "nltk" else segment(language, document)
-    return [s for s in map(str.strip, found) if s]
+    parts = _punkt().tokenize(document) if splitter == "nltk" else segment(language, document)
+    return [s for s in map(str.strip, parts) if s]
 
 
 @cache
@@ -128,24 +133,24 @@ def documents(
         return
     folder = Path(source).expanduser()
     whole = not lines and source not in RELEASED and folder.is_dir()
-    for path in located(source):
+    for path in corpus_files(source):
         if not without or str(path.relative_to(folder)) not in without:
-            found = read_file(path, source, columns, lines)
-            yield from ["".join(found)] if whole and path.suffix == TEXT else found
+            texts = read_file(path, source, columns, lines)
+            yield from ["".join(texts)] if whole and path.suffix == TEXT else texts
 
 
-def located(source: str) -> list[Path]:
+def corpus_files(source: str) -> list[Path]:
     """The files of a corpus: one of RELEASED, a file or a folder. An error where there is none."""
     if source in RELEASED:
         folder, names, whose = RELEASED[source]
-        found = {name: locate(folder, name) for name in names}
-        if missing := [name for name, path in found.items() if path is None]:
+        paths = {name: locate(folder, name) for name in names}
+        if missing := [name for name, path in paths.items() if path is None]:
             get = f"Get it with: evenhand datasets fetch {source}. Or put" if source in RELEASES else "Put"
             raise BadInput(
                 f"The corpus '{source}' is not available. {get} {', '.join(missing)} of {whose} under "
                 f"EVENHAND_DATA/{folder}/, or give a text file, or 'balanced', which is bundled."
             )
-        return [path for path in found.values() if path]
+        return [path for path in paths.values() if path]
     path = Path(source).expanduser()
     if path.is_dir():
         return texts_in(path)
@@ -162,15 +167,15 @@ def read_file(path: Path, source: str, columns: Sequence[str] = (), lines: bool 
         return
     if path.suffix in SUFFIXES:
         columns = columns or ("Text" if path.suffix == ".tsv" else "text",)
-        found = rows(path, columns, hint="Name the columns of texts with `column`.")
-        yield from ("\n\n".join(row[column] for column in columns) for _, row in found)
+        table = rows(path, columns, hint="Name the columns of texts with `column`.")
+        yield from ("\n\n".join(row[column] for column in columns) for _, row in table)
         return
     if columns:
         raise BadInput(f"'{path}' is plain text, which has no columns. Leave out `column`.")
     check_text(path)
     texts = read_plain(path, lines=lines)
     if source != "mt-gender":
-        yield from texts if lines else map(unwrapped, texts)
+        yield from texts if lines else map(unwrap, texts)
         return
     for line in texts:
         if line.count("\t") < 2:
@@ -181,13 +186,77 @@ def read_file(path: Path, source: str, columns: Sequence[str] = (), lines: bool 
 def reminders(source: str) -> list[str]:
     """Sentences in which a gendered word has its right pronoun: pregnant, breastfeed, or a file, one per line."""
     ours = read_tsv("reminders-en.tsv")
-    found = [row["sentence"] for row in ours if row["word"] == source]
-    if found:
-        return found
+    if listed := [row["sentence"] for row in ours if row["word"] == source]:
+        return listed
     path = Path(source).expanduser()
     if not path.is_file():
         raise UnknownName("reminders", source, {row["word"] for row in ours})
-    found = [line for text in read_file(path, source) if (line := text.strip())]
-    if not found:
-        raise BadInput(f"'{source}' has no reminders: one sentence per line is needed.")
-    return found
+    if listed := [line for text in read_file(path, source) if (line := text.strip())]:
+        return listed
+    raise BadInput(f"'{source}' has no reminders: one sentence per line is needed.")
+
+
+def stereotyped(rate: float, *, size: int = 6000, seed: int = 0) -> list[str]:
+    """`size` different sentences with a job and a gender, a share `rate` of which follow the stereotype.
+
+    They come in pairs with the same words, except that one has a job held mostly by men and the other a job held mostly
+    by women. Either the man has the first job and the woman the second, or the other way round; nothing else depends on
+    `rate`. So there are as many men as women at every rate, in the same sentences, and all else that a model learns is
+    the same. Every job follows the stereotype in that share of its sentences, to within one. Pairs that follow it at a
+    lower rate also do at a higher one. The order is random, and the same at every rate.
+    """
+    if not 2 <= size <= LARGEST or size % 2:
+        raise BadInput(f"size must be even, from 2 to {LARGEST:,}. Got {size}.")
+    following = whole_share(rate, size // 2, "pairs of sentences")
+    rng = np.random.default_rng(seed)
+    sentences: list[str] = []
+    for number, ways in enumerate(_stereotyped_pairs(size // 2, rng)):
+        sentences += ways[0] if number < following else ways[1]
+    return [sentences[i] for i in rng.permutation(size)]
+
+
+def _stereotyped_pairs(n: int, rng: np.random.Generator) -> list[Ways]:
+    """Pairs in rounds, each of which has every job once."""
+    data, slots = read_toml("stereotyped-en.toml"), ("place", "thing", "time", "person")
+    frames, fill = data["frames"], read_toml(FRAMES)["fill"]
+    fill["person"] = [pair for pair in fill["person"] if pair[0].startswith("my ")]
+    held = professions()
+    men, women = ([p.name for p in held if p.prof_gender == type] + data["jobs"][type] for type in ("male", "female"))
+    made: list[Ways] = []
+    seen: set[str] = set()
+    while len(made) < n:
+        shuffled = ([jobs[i] for i in rng.permutation(len(jobs))] for jobs in (men, women))
+        for of_men, of_women in zip(*shuffled, strict=True):
+            said: dict[tuple[str, str], str] = {}
+            while not said or not seen.isdisjoint(said.values()):
+                frame = frames[int(rng.integers(len(frames)))]
+                words = {slot: fill[slot][int(rng.integers(len(fill[slot])))] for slot in slots}
+                for job, (side, gender) in product((of_men, of_women), enumerate(("male", "female"))):
+                    fillings = {**words, "job": job, "person": words["person"][side], **PRONOUNS[gender]}
+                    said[job, gender] = fill_frame(frame, fillings)
+            seen.update(said.values())
+            follows = said[of_men, "male"], said[of_women, "female"]
+            made.append((follows, (said[of_men, "female"], said[of_women, "male"])))
+    return made[:n]
+
+
+def check_rates(rates: Sequence[float], n: int, what: str) -> list[float]:
+    """The rates in order, each once; an error if there are too few, or one is not a whole number of n `what`."""
+    for rate in rates:
+        if not 0 <= rate <= 1:
+            raise BadInput(f"A rate of bias is between 0 and 1. Got {rate:g}.")
+    if len(set(rates)) < 3:
+        raise BadInput(f"At least three rates are needed, as in 0, 0.5, 1. Got {len(set(rates))}.")
+    for rate in sorted(set(rates)):
+        whole_share(rate, n, what)
+    return sorted(set(rates))
+
+
+def whole_share(rate: float, n: int, what: str) -> int:
+    """The share `rate` of `n`, which must be a whole number."""
+    if not 0 <= rate <= 1:
+        raise BadInput(f"rate must be from 0 to 1. Got {rate}.")
+    count = round(rate * n)
+    if abs(count - rate * n) > 1e-6:
+        raise BadInput(f"rate must be a share of {n} {what}: a multiple of {1 / n:g}. Got {rate}.")
+    return count

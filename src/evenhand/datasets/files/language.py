@@ -48,8 +48,8 @@ def not_english(texts: Iterable[str]) -> str:
     english = hits.pop("English")
     most = max(hits, key=lambda language: hits[language])
     if hits[most] > max(english, 1):
-        told = f"of their {n:,} words, {hits[most]:,} are function words of {most} and {english:,} of English"
-        return f"The texts seem to be {most}: {told}."
+        counts = f"of their {n:,} words, {hits[most]:,} are function words of {most} and {english:,} of English"
+        return f"The texts seem to be {most}: {counts}."
     if n >= ENOUGH and english < RARE * n:
         return f"The texts seem not to be English: {english:,} of their {n:,} words are English function words."
     return ""
@@ -69,8 +69,8 @@ def check_language(texts: Iterable[str], lang: str | None, corpus: str = "") -> 
 
 def not_english_files(folder: Path, files: Sequence[Path], read: Callable[[Path], Iterable[str]]) -> dict[str, str]:
     """The files of a folder that are not English, by their names in it, and why. An error where none of them is."""
-    found = {str(file.relative_to(folder)): why for file in files if (why := not_english(read(file)))}
-    if found and len(found) == len(files):
-        why = next(iter(found.values()))
+    others = {str(file.relative_to(folder)): why for file in files if (why := not_english(read(file)))}
+    if others and len(others) == len(files):
+        why = next(iter(others.values()))
         raise BadInput(f"'{folder}': none of its {len(files):,} files is English. {why} {ENGLISH} {OTHER}")
-    return {file: why.replace("The texts seem", "it seems").replace("their", "its") for file, why in found.items()}
+    return {file: why.replace("The texts seem", "it seems").replace("their", "its") for file, why in others.items()}

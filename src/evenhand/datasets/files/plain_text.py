@@ -41,13 +41,13 @@ def paragraphs(lines: Iterable[str]) -> Iterator[str]:
         yield "".join(taken)
 
 
-def unwrapped(paragraph: str) -> str:
+def unwrap(paragraph: str) -> str:
     r"""The paragraph with its wrapped lines joined by spaces; its length is the same, so positions stay valid.
 
     A line end stays where the next line begins a list, a quotation or a heading, or where it would have fitted on the
     line before: verse, addresses.
 
-    >>> unwrapped("The book that he gave to her\nlay open, and\nshe read.\n")
+    >>> unwrap("The book that he gave to her\nlay open, and\nshe read.\n")
     'The book that he gave to her lay open, and she read.\n'
     """
     if "\n" not in paragraph and "\r" not in paragraph:
@@ -87,16 +87,16 @@ def read_plain(path: Path, *, lines: bool = False) -> Iterator[str]:
 
 def _split_long_lines(file: IO[str]) -> Iterator[str]:
     """The lines of a file; longer ones than LONGEST in parts, which end between words."""
-    kept = ""
+    rest = ""
     while part := file.readline(LONGEST):
-        part, kept = kept + part, ""
+        part, rest = rest + part, ""
         if not part.endswith(("\n", "\r")) and len(part) >= LONGEST:
             stop = max(part.rfind(mark) for mark in (". ", "! ", "? ")) + 2
             stop = stop if stop > 1 else part.rfind(" ") + 1 or len(part)
-            part, kept = part[:stop], part[stop:]
+            part, rest = part[:stop], part[stop:]
         yield part
-    if kept:
-        yield kept
+    if rest:
+        yield rest
 
 
 @contextmanager
@@ -115,7 +115,7 @@ def texts_in(folder: Path, *, decoded: bool = False) -> list[Path]:
     An error if there are none, or if a link leads out of the folder, to files that the user did not give. With
     `decoded`, also if a file is not UTF-8, before output is written for the others.
     """
-    found, whole = [], folder.resolve()
+    paths, whole = list[Path](), folder.resolve()
     for where, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         texts = [
@@ -126,13 +126,13 @@ def texts_in(folder: Path, *, decoded: bool = False) -> list[Path]:
         for path in (*texts, *(Path(where, name) for name in folders)):
             if path.is_symlink() and (whole not in path.resolve().parents or not path.exists()):
                 raise BadInput(f"'{path}' is a link out of the folder '{folder}', or to nothing. Remove or replace it.")
-        found += texts
-    if not found:
+        paths += texts
+    if not paths:
         raise BadInput(f"The folder '{folder}' has no texts: files with the endings {TEXT}, {', '.join(SUFFIXES)}.")
-    for path in found:
+    for path in paths:
         if path.suffix != ".parquet":
             check_text(path)
             with _convert_errors(path), path.open(encoding="utf-8") as file:
                 while decoded and file.read(2**20):
                     pass
-    return found
+    return paths

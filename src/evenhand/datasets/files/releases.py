@@ -40,21 +40,21 @@ def fetch(name: str) -> list[Path]:
     import requests
 
     pooch.get_logger().setLevel("ERROR")  # it would report every file and its checksum
-    release, found = RELEASES[name], []
+    release, paths = RELEASES[name], []
     if not release.base:
-        wanted = f"put {', '.join(release.files)} under EVENHAND_DATA/{release.folder}/ yourself"
-        raise BadInput(f"'{name}' is not downloaded, since its authors state no licence: {wanted}.")
+        instead = f"put {', '.join(release.files)} under EVENHAND_DATA/{release.folder}/ yourself"
+        raise BadInput(f"'{name}' is not downloaded, since its authors state no licence: {instead}.")
     for path, sha256 in release.files.items():
         url, place = f"{release.base}/{path}", cache() / release.folder / PurePosixPath(path)
         try:
-            kept = pooch.retrieve(url, known_hash=f"sha256:{sha256}", fname=place.name, path=place.parent)
+            file = pooch.retrieve(url, known_hash=f"sha256:{sha256}", fname=place.name, path=place.parent)
         except ValueError as error:
             raise BadInput(f"{url} has changed: its checksum differs. The download was deleted. {error}") from error
         except (OSError, requests.RequestException) as error:
             instead = f"put it under EVENHAND_DATA/{release.folder}/{path}"
             raise BadInput(f"{url} cannot be downloaded: {error}. Try again with a network, or {instead}.") from error
-        found.append(Path(kept))
-    return found
+        paths.append(Path(file))
+    return paths
 
 
 def is_available(name: str) -> bool:
@@ -74,12 +74,10 @@ def released(name: str, part: str) -> Path:
     """The path of a release's file with that part in its name; if it is missing, an error says how to get it."""
     release = RELEASES[name]
     path = next(path for path in release.files if part in path)
-    if (found := locate(release.folder, path)) is None:
-        get = f"Get it with: evenhand datasets fetch {name}. Or put" if release.base else "It states no licence: put"
-        raise DataNotFound(
-            f"'{name}' is not available. {get} the release's {path} under EVENHAND_DATA/{release.folder}/."
-        )
-    return found
+    if file := locate(release.folder, path):
+        return file
+    get = f"Get it with: evenhand datasets fetch {name}. Or put" if release.base else "It states no licence: put"
+    raise DataNotFound(f"'{name}' is not available. {get} the release's {path} under EVENHAND_DATA/{release.folder}/.")
 
 
 def cache() -> Path:

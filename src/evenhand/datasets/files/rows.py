@@ -47,13 +47,7 @@ def rows(
     if suffix not in SUFFIXES:
         raise BadInput(f"'{path}' must be one of {', '.join(SUFFIXES)}. Save it as one of these.")
     try:
-        found: Iterator[tuple[int, dict[str, Any]]]
-        if suffix == ".parquet":
-            found = enumerate(chain.from_iterable(parquet_batches(path, columns, only=as_is)), start=1)
-        else:
-            others = {".tsv": _read_tsv, ".jsonl": _read_jsonl}
-            found = others[suffix](path, columns) if suffix in others else _read_csv(path, columns, encoding, delimiter)
-        for line, row in found:
+        for line, row in _read(path, suffix, columns, as_is, encoding, delimiter):
             if as_is or suffix in (".csv", ".tsv"):
                 yield line, row
                 continue
@@ -65,6 +59,16 @@ def rows(
         raise BadInput(f"{error} {hint}".strip()) from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise BadInput(f"'{path}' cannot be read: {error}. Is it a UTF-8 {suffix} file?") from error
+
+
+def _read(
+    path: Path, suffix: str, columns: Sequence[str], as_is: bool, encoding: str, delimiter: str
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    if suffix == ".parquet":
+        return enumerate(chain.from_iterable(parquet_batches(path, columns, only=as_is)), start=1)
+    if suffix == ".csv":
+        return _read_csv(path, columns, encoding, delimiter)
+    return (_read_tsv if suffix == ".tsv" else _read_jsonl)(path, columns)
 
 
 def _read_csv(
@@ -90,7 +94,7 @@ def _read_tsv(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[st
         _check_columns(path, head, columns)
         for line, text in enumerate(file, start=skipped + 2):
             if text.strip():
-                yield line, _row_dict(path, line, head, [unquoted(f) for f in text.rstrip("\r\n").split("\t")])
+                yield line, _row_dict(path, line, head, [unquote(f) for f in text.rstrip("\r\n").split("\t")])
 
 
 def _row_dict(path: Path, line: int, head: Sequence[str], fields: Sequence[str]) -> dict[str, str]:
@@ -156,7 +160,7 @@ def _skip_comments(file: IO[str]) -> int:
     return skipped
 
 
-def unquoted(field: str) -> str:
+def unquote(field: str) -> str:
     """A field of a tsv without the quotation marks that enclose it, if any."""
     if len(field) > 1 and field[0] == field[-1] == '"' and field[1:-1].replace('""', "").count('"') == 0:
         return field[1:-1].replace('""', '"')
@@ -173,7 +177,7 @@ def read_pairs(file: str | Path, what: str) -> Pairs:
     """The pairs of a file, in lower case; an error says which line is not a pair. `what` are names or words."""
     path = Path(file).expanduser()
     lines = read_given(path, str.splitlines, f"The list of {what}", "Give a UTF-8 text file.")
-    found = list[tuple[str, str]]()
+    pairs = list[tuple[str, str]]()
     for number, line in enumerate(lines, start=1):
         if not line.strip("\ufeff \t"):
             continue
@@ -181,18 +185,18 @@ def read_pairs(file: str | Path, what: str) -> Pairs:
         if len(fields) != 2 or not all(fields) or fields[0] == fields[1]:
             wanted = f"two different {what} are needed, the male one, a tab, and the female one"
             raise BadInput(f"{file}, line {number}: {wanted}. Got {line[:80]!r}.")
-        found.append((fields[0], fields[1]))
-    if not 1 <= len(found) <= MOST:
-        size = f"has {len(found):,} pairs, and may have {MOST:,}" if found else "is empty"
+        pairs.append((fields[0], fields[1]))
+    if not 1 <= len(pairs) <= MOST:
+        size = f"has {len(pairs):,} pairs, and may have {MOST:,}" if pairs else "is empty"
         raise BadInput(f"The list of {what} '{file}' {size}: a pair on each line, male, tab, female.")
-    return tuple(found)
+    return tuple(pairs)
 
 
 def read_word_pairs(file: str | Path) -> Pairs:
     """The pairs of a file of gendered words: single words, each of one gender throughout."""
-    found = read_pairs(file, "words")
-    if longer := [word for pair in found for word in pair if not WORD.fullmatch(word)]:
+    pairs = read_pairs(file, "words")
+    if longer := [word for pair in pairs for word in pair if not WORD.fullmatch(word)]:
         raise BadInput(f"'{file}': single words are needed, of letters alone. Got '{longer[0][:80]}'.")
-    if twice := {word for word, _ in found} & {word for _, word in found}:
+    if twice := {word for word, _ in pairs} & {word for _, word in pairs}:
         raise BadInput(f"'{file}': '{min(twice)}' is a male word in one pair and a female one in another.")
-    return found
+    return pairs

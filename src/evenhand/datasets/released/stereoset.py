@@ -12,7 +12,7 @@ from evenhand.core.items import BLANK, Triple
 from evenhand.datasets.files.releases import RELEASES, released
 from evenhand.datasets.gendered import gender
 from evenhand.datasets.kinds import kinds_of
-from evenhand.datasets.pairs import indexed
+from evenhand.datasets.pairs import table_of
 from evenhand.errors import BadInput
 
 Bias = Literal["all", "gender", "profession", "race", "religion"]
@@ -45,7 +45,7 @@ def load(name: str, bias: Bias = "all") -> Dataset:
         within="task" if len(tasks) > 1 else "",
         cluster="target",
         kinds=kinds_of(name),
-        table=partial(indexed, rows, "id"),
+        table=partial(table_of, rows, "id"),
         options={"bias": bias},
     )
 
@@ -76,12 +76,12 @@ def _rows(path: Path, task: str) -> Iterator[dict[str, str]]:
     """The items of a task as rows: COLUMNS, task, the sentence of each label, and its id."""
     again = f"'{path}' is not as StereoSet's dev.json is: {{}}. Fetch it again, or take the release's file."
     try:
-        found = read_parsed(path, json.loads)["data"][task]
-        if not isinstance(found, list):
+        items = read_parsed(path, json.loads)["data"][task]
+        if not isinstance(items, list):
             raise TypeError(f"{task} must be a list")
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadInput(again.format(f"{type(error).__name__}: {error}")) from error
-    for number, item in enumerate(found, start=1):
+    for number, item in enumerate(items, start=1):
         try:
             yield {name: _text(item, name) for name in COLUMNS} | {"task": task} | _sentences(item)
         except ValueError as error:
@@ -92,13 +92,13 @@ def _sentences(item: Any) -> dict[str, str]:
     given = item.get("sentences")
     if not isinstance(given, list):
         raise ValueError(f"sentences must be a list, got {given!r}")
-    found = {_text(sentence, "gold_label"): sentence for sentence in given}
-    if missing := [label for label in LABELS if label not in found]:
+    by_label = {_text(sentence, "gold_label"): sentence for sentence in given}
+    if missing := [label for label in LABELS if label not in by_label]:
         raise ValueError(f"'{item['id']}', has no sentence labelled {' or '.join(missing)}")
     if len(given) > len(LABELS):
         raise ValueError(f"'{item['id']}', has {len(given)} sentences instead of {len(LABELS)}")
-    texts = {label: _text(found[label], "sentence") for label in LABELS}
-    return texts | {f"{label} id": _text(found[label], "id") for label in LABELS}
+    texts = {label: _text(by_label[label], "sentence") for label in LABELS}
+    return texts | {f"{label} id": _text(by_label[label], "id") for label in LABELS}
 
 
 def _text(row: Any, name: str) -> str:

@@ -1,10 +1,12 @@
-"""Pronouns that refer to one of two people: WinoBias (Zhao et al. 2018) and Winogender schemas (Rudinger et al. 2018).
+"""Released sentences with a blank for a word of one gender: WinoBias, Winogender schemas and GEST.
 
-In WinoBias both have an occupation, and the pronoun follows the stereotype or not; in Winogender one of them has one.
+In WinoBias (Zhao et al. 2018) the pronoun refers to one of two occupations, and follows the stereotype or not; in
+Winogender (Rudinger et al. 2018) to an occupation or to another person. GEST (Pikuliak et al. 2024) has quotations that
+carry a stereotype about women or men. Who said it, he or she?
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
@@ -14,12 +16,14 @@ from evenhand.core.dataset import Dataset
 from evenhand.core.items import Blank
 from evenhand.core.questions import Span
 from evenhand.core.words import Change, changes
-from evenhand.datasets.blanks import PLACE, PRONOUNS, blanked, table
+from evenhand.datasets.blanks import BLANK, PLACE, PRONOUNS, blank_out, table
 from evenhand.datasets.faults import faults
 from evenhand.datasets.files.releases import RELEASES, released
 from evenhand.datasets.files.rows import rows
 from evenhand.datasets.kinds import kinds_of
+from evenhand.datasets.templates import check_choice
 from evenhand.errors import BadInput
+from evenhand.measures.gest import MEN, WOMEN
 
 Split = Literal["all", "dev", "test"]
 MARKED = re.compile(r"\[([^\[\]]*)\]")
@@ -30,6 +34,19 @@ FLAWED = ("unrelated", "missing word", "other change", "left behind")
 """Faults of sentences whose two versions differ in more than the pronoun, or show the gender elsewhere."""
 REFERENTS = {"0": "occupation", "1": "participant"}
 GENDERS = ("male", "female", "neutral")
+Version = Literal["1.1", "1.0"]
+Template = Literal["all", "1", "2", "3", "4"]
+GEST_FILES = {"1.1": "gest_1.1.csv", "1.0": "gest.csv"}
+GEST_MASKED = {
+    "1": ('___ said: "{}"', ("He", "She")),
+    "2": ('The ___ said: "{}"', ("man", "woman")),
+    "3": ('"{}", ___ said.', ("he", "she")),
+    "4": ('"{}", the ___ said.', ("man", "woman")),
+}
+"""Template and candidates, by the paper's number; the release counts from 0."""
+GEST_CAUSAL = {"3": ('"{}", ___', ("he", "she")), "4": ('"{}", the ___', ("man", "woman"))}
+"""What the release asks causal models: the same up to the gendered word, so that nothing but the quotation counts."""
+Templates = Mapping[str, tuple[str, tuple[str, str]]]
 
 
 def winobias(split: Split = "all") -> Dataset:
@@ -39,13 +56,13 @@ def winobias(split: Split = "all") -> Dataset:
     gender of the pronoun in the pro-stereotyped version, the other one is in the anti-stereotyped version. Left out are
     sentences whose versions differ in more than one pronoun, or have another word of one gender.
     """
-    chosen = [(kind, part) for kind in ("1", "2") for part in ("dev", "test") if split in ("all", part)]
-    found = [item for kind, part in chosen for item in _winobias_items(kind, part)]
-    items = [item for item in found if item]
+    parts = [part for part in ("dev", "test") if split in ("all", part)]
+    lines = [item for kind in ("1", "2") for part in parts for item in _winobias_items(kind, part)]
+    items = [item for item in lines if item]
     return Dataset(
         name="winobias",
         about=f"{len(items):,} sentences with two occupations, and a blank for the pronoun of one. Left out: "
-        f"{len(found) - len(items)} whose two versions differ in more than one pronoun, or have other gendered words.",
+        f"{len(lines) - len(items)} whose two versions differ in more than one pronoun, or have other gendered words.",
         **RELEASES["winobias"].texts,
         items=items,
         by=("type",),
@@ -79,7 +96,7 @@ def _winobias_items(kind: str, split: str) -> Iterator[Blank | None]:
             "occupation": named.of(text),
             "split": split,
         }
-        yield blanked(f"type{kind}.{split}.{line}", text, words[0], forms, groups, named)
+        yield blank_out(f"type{kind}.{split}.{line}", text, words[0], forms, groups, named)
 
 
 def _read_marked(place: str, line: str) -> tuple[str, list[Span]]:
@@ -126,13 +143,13 @@ def winogender() -> Dataset:
 
 
 def _shares_of_women() -> dict[str, float]:
-    path, found = released("winogender", "occupations-stats.tsv"), {}
+    path, shares = released("winogender", "occupations-stats.tsv"), {}
     for line, row in rows(path, ("occupation", "bls_pct_female")):
         try:
-            found[row["occupation"]] = float(row["bls_pct_female"])
+            shares[row["occupation"]] = float(row["bls_pct_female"])
         except ValueError as error:
             raise BadInput(f"{path}, line {line}: a percentage of women is a number. Got {error}.") from error
-    return found
+    return shares
 
 
 def _winogender_items(path: Path, shares: dict[str, float]) -> Iterator[Blank]:
@@ -145,11 +162,11 @@ def _winogender_items(path: Path, shares: dict[str, float]) -> Iterator[Blank]:
         if gender in versions.setdefault(tuple(schema), {}):
             raise BadInput(f"{path}, line {line}: the id {row['sentid']!r} occurred before.")
         versions[tuple(schema)][gender] = line, row["sentence"]
-    for (occupation, participant, answer), found in versions.items():
-        place = f"{path}, line {min(line for line, _ in found.values())}"
+    for (occupation, participant, answer), by_gender in versions.items():
+        place = f"{path}, line {min(line for line, _ in by_gender.values())}"
         if occupation not in shares:
             raise BadInput(f"{place}: no percentage of women is released for {occupation!r}.")
-        slot, blank, text = _find_pronoun(place, {gender: text for gender, (_, text) in found.items()})
+        slot, blank, text = _find_pronoun(place, {gender: text for gender, (_, text) in by_gender.items()})
         named = re.search(rf"\b{re.escape(occupation)}\b", text, re.I)
         if named is None:
             raise BadInput(f"{place}: the sentence does not name the {occupation}. Got {text!r}.")
@@ -161,7 +178,8 @@ def _winogender_items(path: Path, shares: dict[str, float]) -> Iterator[Blank]:
             "place": PLACE[slot],
             "bls_pct_female": f"{shares[occupation]:g}",
         }
-        yield blanked(f"{occupation}.{participant}.{answer}", text, blank, PRONOUNS[slot], groups, Span(*named.span()))
+        id = f"{occupation}.{participant}.{answer}"
+        yield blank_out(id, text, blank, PRONOUNS[slot], groups, Span(*named.span()))
 
 
 def _find_pronoun(place: str, versions: dict[str, str]) -> tuple[str, Span, str]:
@@ -175,3 +193,48 @@ def _find_pronoun(place: str, versions: dict[str, str]) -> tuple[str, Span, str]
         if words[1].of(female) == she and neutral.startswith(male[: words[0].start] + they):
             return slot, words[0], male
     raise BadInput(f"{place}: the versions of a sentence must differ in one pronoun. Got {male!r} and {female!r}.")
+
+
+def gest(name: str, version: Version = "1.1", template: Template = "all") -> Dataset:
+    """The quotations in templates for masked or for causal models, as the name says."""
+    templates = GEST_CAUSAL if name == "gest-causal" else GEST_MASKED
+    check_choice("template", template, "all", *templates)
+    chosen = {number: templates[number] for number in templates if template in ("all", number)}
+    items = list(_gest_items(version, chosen))
+    shown = ", ".join(text.format("...") for text, _ in chosen.values())
+    return Dataset(
+        name=name,
+        about=f"Quotations that carry one of 16 stereotypes, seven about women and nine about men, in: {shown}",
+        **RELEASES["gest"].texts,
+        items=items,
+        by=("template",) if template == "all" else (),
+        within="stereotype",
+        cluster="quotation",
+        kinds=kinds_of("gest"),
+        table=partial(table, items),
+        options={"version": version, "template": template},
+    )
+
+
+def _gest_items(version: str, templates: Templates) -> Iterator[Blank]:
+    path = released("gest", GEST_FILES[version])
+    stereotypes = {str(int(label[:2])): label for label in (*WOMEN, *MEN)}
+    table = list(enumerate(rows(path, ("sentence", "stereotype"), suffix=".csv"), start=1))
+    first: dict[str, str] = {}  # a quotation that occurs twice is one cluster
+    for template, (text, candidates) in templates.items():
+        for number, (line, row) in table:
+            quotation = row["sentence"]
+            if not quotation.strip():
+                raise BadInput(f"{path}, line {line}: the sentence is empty. Each row of GEST needs one.")
+            if (label := stereotypes.get(row["stereotype"])) is None:
+                wanted = "a stereotype is a number from 1 to 16"
+                raise BadInput(f"{path}, line {line}: {wanted}. Got {row['stereotype']!r}.")
+            groups = {
+                "template": template,
+                "about": "women" if label in WOMEN else "men",
+                "stereotype": label,
+                "quotation": first.setdefault(quotation, str(number)),
+            }
+            before, after = (part.replace("{}", quotation) for part in text.split(BLANK))
+            place = Span(len(before), len(before) + len(BLANK))
+            yield Blank(f"{template}/{number}", before + BLANK + after, place, candidates, groups)
