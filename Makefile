@@ -10,10 +10,10 @@ audit: .venv/installed            ## measure the bundled model and say what the 
 	@$(BIN)/evenhand audit
 
 test: .venv/installed-test        ## run the tests, two files at a time; some of them: make test ARGS="-m data"
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(ARGS)
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 fuzz: .venv/installed-test        ## 21,000 hostile inputs: about an hour on two cores; others: make fuzz INPUTS=100
-	@EVENHAND_FUZZ=$(INPUTS) OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile tests/fuzz $(ARGS)
+	@EVENHAND_FUZZ=$(INPUTS) OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile tests/fuzz tests/test_random_kills.py $(ARGS)
 
 browser: .venv/bin/python         ## install Chromium (Debian's package, as root) and axe-core: the tests of pages need them
 	tools/browser.sh .venv/node_modules

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 import yaml  # type: ignore[import-untyped]
 
+from helpers.audited_runs import pairs
+
 ROOT = Path(__file__).parents[1]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 STEPS = ACTION["runs"]["steps"]
@@ -128,32 +130,64 @@ def test_the_docs_show_what_the_gate_says_of_it(green: Runner) -> None:
     assert numbers[0] == pytest.approx(numbers[1], abs=2.1e-3)
 
 
-QUICK = "--dataset tbd-gendered --measure gender-agreement --limit 48"
+MODEL = """
+import zlib
+
+import evenhand
+
+
+def leaning(name):
+    def rule(question):
+        noise = zlib.crc32(question.text.encode()) % 1000 / 500 - 1
+        return (noise - 20 + 2 * question.text.startswith("He"),)
+
+    return evenhand.Table(rule, name=name, fingerprint=name)
+
+
+MODELS = {"leaning": leaning}
+"""
+"""A lean of about 2, and no torch, which would take seconds to import in each process."""
+
+
+def judged(workspace: Path, bound: str, served: Path = Path("none"), **inputs: str) -> tuple[int, Runner]:
+    """The exit code of a job that judges this model, and its machine."""
+    runner = Runner(workspace, served)
+    (workspace / "policy.toml").write_text(f"[[rule]]\nmeasure = 'likelihood-lean'\n{bound}\n")
+    (workspace / "model.py").write_text(MODEL)
+    pairs(workspace)
+    args = "--plugin model.py --pairs pairs.csv --measure likelihood-lean"
+    return runner.run(model="leaning:mini", policy="policy.toml", args=args, **inputs), runner
+
+
+@pytest.fixture(scope="module")
+def earlier(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What an earlier job left, which passed."""
+    code, runner = judged(tmp_path_factory.mktemp("earlier") / "work", "within = 9")
+    assert (code, runner.verdict) == (0, "pass"), runner.printed
+    return runner.workspace / "evenhand-runs"
 
 
 @pytest.mark.parametrize(
     ("bound", "inputs", "code", "verdict"),
     [
         ("worse_by_at_most = 0.1", {"baseline_artifact": "bias", "baseline_branch": "main"}, 0, "pass"),
-        ("low = 0.9", {"baseline": "nowhere"}, 2, ""),
-        ("low = 0.9", {}, 1, "fail"),
-        ("low = 0.342", {}, 3, "undecided"),
-        ("low = 0.342", {"allow_undecided": "true"}, 0, "undecided"),
+        ("within = 9", {"baseline": "nowhere"}, 2, ""),
+        ("within = 0.1", {}, 1, "fail"),
+        ("within = 2", {}, 3, "undecided"),
+        ("within = 2", {"allow_undecided": "true"}, 0, "undecided"),
     ],
 )
 def test_the_job_ends_as_the_gate_does(
-    green: Runner, tmp_path: Path, bound: str, inputs: dict[str, str], code: int, verdict: str
+    earlier: Path, tmp_path: Path, bound: str, inputs: dict[str, str], code: int, verdict: str
 ) -> None:
-    runner = Runner(tmp_path / "work", green.workspace / "evenhand-runs")
-    (runner.workspace / "policy.toml").write_text(f"[[rule]]\nmeasure = 'gender-agreement'\n{bound}\n")
-    assert runner.run(model="mini-en", policy="policy.toml", args=QUICK, **inputs) == code, runner.printed
+    ended, runner = judged(tmp_path / "work", bound, earlier, **inputs)
+    assert ended == code, runner.printed
     assert runner.verdict == verdict
-    annotated = re.findall(r"^::(\w+) title=Gender bias%2C \w+::mini-en: tbd-gendered", runner.printed, re.M)
+    annotated = re.findall(r"^::(\w+) title=Gender bias%2C \w+::mini: pairs", runner.printed, re.M)
     assert annotated == {"fail": ["error"], "undecided": ["warning"]}.get(verdict, [])
     if bound.startswith("worse"):
-        (rule,) = json.loads((runner.workspace / "evenhand-runs" / "mini-en" / "gate.json").read_text())["rules"]
-        assert (rule["on"], rule["n"]) == ("worse", 48)
-        assert rule["value"] == pytest.approx(0, abs=1e-6)  # other batches, so rounded in another way
+        (rule,) = json.loads((runner.workspace / "evenhand-runs" / "mini" / "gate.json").read_text())["rules"]
+        assert (rule["on"], rule["n"], rule["value"]) == ("worse", 60, 0)
 
 
 def test_without_the_artifact_the_job_says_so_before_anything_is_measured(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """What newcomers read first is true: the chart of measures, tutorials, the gallery, and the page for other tools."""
 
+import io
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import pytest
 from evenhand.datasets.files.releases import RELEASES
 from evenhand.measures import MEASURES
 from evenhand.suites import SUITES
+from helpers import scripts
 from helpers.blocks import EXTEND, assert_shows, blocks
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -44,13 +45,15 @@ def test_the_summary_of_a_gate_takes_its_place_in_the_gallery(tmp_path: Path, mo
     assert page.read_text() == f"Before.\n{marks.format('**Gender bias: fail**' + chr(10) * 2 + '| a |')}After."
 
 
-def test_a_newsroom_is_shown_what_is_printed(tmp_path: Path) -> None:
+def test_a_newsroom_is_shown_what_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     page = (ROOT / "docs" / "tutorials" / "newsroom.md").read_text(encoding="utf-8")
     found = list(printed.BLOCK.finditer(page))
     assert len(found) == 2
-    for block in found:
-        assert_shows(block["text"], printed.printed(block["command"], tmp_path))
+    assert_shows(found[0]["text"], scripts.command(found[0]["command"], tmp_path))
+    text, _, swap = found[1]["command"].partition(" | ")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.removeprefix("echo ").strip('"').encode())))
+    assert_shows(found[1]["text"], scripts.command(swap, tmp_path))
 
 
 def test_counts_of_lists_are_those_of_the_lists() -> None:
@@ -78,10 +81,9 @@ def measured_by(suite: str) -> set[str]:
     return {measure for pairs in SUITES[suite].values() for _, measure in pairs}
 
 
-def test_what_a_scorer_gives_is_what_the_page_for_others_prints() -> None:
+def test_what_a_scorer_gives_is_what_the_page_for_others_prints(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "coming-from.md").read_text(encoding="utf-8")
     found = EXTEND.search(page)
     assert found is not None
-    done = subprocess.run([sys.executable, "-c", found["code"]], capture_output=True, text=True, check=True)
-    now = [float(number) for number in done.stdout.split()]
+    now = [float(number) for number in scripts.code(found["code"], tmp_path).split()]
     assert now == pytest.approx([float(number) for number in found["printed"].split()], abs=0.011)

@@ -3,7 +3,6 @@
 import dataclasses
 import io
 import json
-import os
 import re
 import signal
 import sqlite3
@@ -24,7 +23,7 @@ from evenhand.cli.terminal import run as run_command
 from evenhand.core.questions import Question
 from evenhand.models.networks.masked import MaskedLM
 from evenhand.runs.folder import locked
-from helpers import tiny
+from helpers import scripts, tiny
 from helpers.typed import all_of, only
 
 pytestmark = pytest.mark.usefixtures("without_pages")
@@ -142,36 +141,18 @@ def test_two_audits_at_once_are_refused(tmp_path: Path) -> None:
 
 
 def test_what_was_done_before_a_later_model_failed_is_printed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tiny_bert: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert (
-        run_command(
-            app,
-            [
-                "audit",
-                "mini-en",
-                "nobody/nothing",
-                "--suite",
-                "becpro",
-                "--limit",
-                "10",
-                "--json",
-                "--out",
-                str(tmp_path),
-            ],
-        )
-        == 2
-    )
-    assert {row["model"] for row in json.loads(capsys.readouterr().out)} == {"mini-en"}
+    command = ["audit", str(tiny_bert), "nobody/nothing", "--suite", "becpro", "--limit", "10", "--json"]
+    assert run_command(app, [*command, "--out", str(tmp_path)]) == 2
+    assert {row["model"] for row in json.loads(capsys.readouterr().out)} == {"tiny-roberta"}
 
 
 def test_long_paths_and_narrow_terminals_lose_nothing(tiny_bert: Path, tmp_path: Path) -> None:
     out = tmp_path / ("a-rather-long-folder-name/" * 8)
-    command = [sys.executable, "-m", "evenhand", "audit", str(tiny_bert), "--suite", "becpro", "--limit", "40"]
-    environment = os.environ | {"COLUMNS": "30"}
-    done = subprocess.run([*command, "--out", str(out)], capture_output=True, text=True, env=environment, check=True)
-    assert str(out / "tiny-roberta") in done.stdout
-    assert "…" not in done.stdout
+    printed = scripts.command(f"COLUMNS=30 evenhand audit {tiny_bert} --suite becpro --limit 40 --out {out}", tmp_path)
+    assert str(out / "tiny-roberta") in printed
+    assert "…" not in printed
 
 
 def test_frequency_stands_beside_the_other_confounds(
@@ -433,59 +414,43 @@ def test_a_closed_pipe_is_no_fault() -> None:
         assert process.stderr.read() == ""
 
 
-class Audit:
-    """`evenhand audit` as a process of its own, in batches small enough to be stopped between."""
-
-    def __init__(self, out: Path) -> None:
-        command = [
-            sys.executable,
-            "-m",
-            "evenhand",
-            "audit",
-            "--suite",
-            "becpro",
-            "--limit",
-            "900",
-            "--batch-size",
-            "16",
-            "--out",
-            str(out),
-        ]
-        self.answers = out / "mini-en" / "answers.sqlite"
-        self.process = subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # what starts us may ignore it
-        )
-
-    def finished_batches(self) -> int:
-        if not self.answers.exists():
-            return 0
-        with sqlite3.connect(f"file:{self.answers}?mode=ro", uri=True, timeout=10) as store:
-            tables = store.execute("SELECT count(*) FROM sqlite_master WHERE name = 'batches'").fetchone()[0]
-            count = store.execute("SELECT count(*) FROM batches").fetchone()[0] if tables else 0
-        store.close()
-        return count
-
-    def stop_in_the_middle(self, how: signal.Signals) -> None:
-        deadline = time.monotonic() + 120
-        while self.finished_batches() < 5:
-            assert self.process.poll() is None, self.process.communicate()
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        self.process.send_signal(how)
-
-    def end(self) -> tuple[int, str]:
-        out, err = self.process.communicate(timeout=300)
-        return self.process.returncode, out + err
+COMMAND = ["audit", "--suite", "becpro", "--limit", "900", "--batch-size", "16"]
+"""In batches small enough to be stopped between."""
 
 
-@pytest.fixture(scope="session")
+def finished_batches(answers: Path) -> int:
+    if not answers.exists():
+        return 0
+    with sqlite3.connect(f"file:{answers}?mode=ro", uri=True, timeout=10) as store:
+        tables = store.execute("SELECT count(*) FROM sqlite_master WHERE name = 'batches'").fetchone()[0]
+        count = store.execute("SELECT count(*) FROM batches").fetchone()[0] if tables else 0
+    store.close()
+    return count
+
+
+def stopped_in_the_middle(out: Path, how: signal.Signals) -> tuple[int, str]:
+    """The exit code of the command in a process of its own that gets the signal, and what it printed."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "evenhand", *COMMAND, "--out", str(out)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # what starts us may ignore it
+    )
+    deadline = time.monotonic() + 120
+    while finished_batches(out / "mini-en" / "answers.sqlite") < 5:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.send_signal(how)
+    printed = "".join(process.communicate(timeout=300))
+    return process.returncode, printed
+
+
+@pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("undisturbed")
-    assert Audit(out).end()[0] == 0
+    assert run_command(app, [*COMMAND, "--out", str(out)]) == 0
     return out / "mini-en"
 
 
@@ -493,25 +458,21 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_stopped_audit_goes_on_and_gives_the_same_bytes(
     undisturbed: Path, tmp_path: Path, how: signal.Signals, code: int
 ) -> None:
-    stopped = Audit(tmp_path)
-    stopped.stop_in_the_middle(how)
-    ended, printed = stopped.end()
+    run = tmp_path / "mini-en"
+    ended, printed = stopped_in_the_middle(tmp_path, how)
     assert ended == code
     if how == signal.SIGINT:
         assert "the same command resumes from there" in printed
         assert "Traceback" not in printed
-    done = stopped.finished_batches()
-    assert not (tmp_path / "mini-en" / "run.json").exists()
-
-    resumed = Audit(tmp_path)
-    assert resumed.end()[0] == 0
-    work = json.loads((tmp_path / "mini-en" / "run.json").read_text())["audits"][0]["work"]
-    total = json.loads((undisturbed / "run.json").read_text())["audits"][0]["work"]
+    done = finished_batches(run / "answers.sqlite")
+    assert not (run / "run.json").exists()
+    assert run_command(app, [*COMMAND, "--out", str(tmp_path)]) == 0
+    work, total = (json.loads((path / "run.json").read_text())["audits"][0]["work"] for path in (run, undisturbed))
     assert work["inputs"] == total["inputs"]
     assert 5 <= done < total["batches"]
     assert work["batches"] == total["batches"] - done  # only what was not finished
-    assert files(tmp_path / "mini-en") == files(undisturbed)
-    assert resumed.finished_batches() == 0  # kept for resuming alone
+    assert files(run) == files(undisturbed)
+    assert finished_batches(run / "answers.sqlite") == 0  # kept for resuming alone
 
 
 def test_scores_parquet_reads_anywhere(whole: evenhand.Run) -> None:

@@ -15,9 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet  # noqa: F401 - this and the others, so that no copy of this process has to
+import altair  # noqa: F401 - this and the others, so that no copy of this process has to
+import peft  # noqa: F401
+import pyarrow.parquet  # noqa: F401
 import transformers.models.roberta.modeling_roberta  # noqa: F401
 
+import evenhand.calls.debias  # noqa: F401
 from evenhand import Run
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run
