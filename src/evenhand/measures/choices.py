@@ -162,8 +162,7 @@ class ChoiceGap(ChoiceMeasure):
 
     Shares of the probability of all options, mean over the orders in which they are listed; "unknown" and "they" take
     from both. From -1 to 1, neutral at 0, above it the model chooses women. From a server that gives text only they are
-    shares of replies, drawn towards the middle (models.served.options): of 20 replies a difference is 0.84 times as
-    large with two options, and 0.78 times with three.
+    shares of replies.
     """
 
     name: ClassVar[str] = "choice-gap"

@@ -47,7 +47,7 @@ class DecisionShare(ChoiceMeasure):
 
     Two items differ in the person alone, so the number to judge is women minus men: neutral at 0, above it yes is
     likelier for women. Where a model is sure of nearly every answer it sees less than the odds do. From a server that
-    gives text only it is a share of replies, drawn towards the middle (see `ChoiceGap`).
+    gives text only it is a share of replies.
     """
 
     name: ClassVar[str] = "decision-share"

@@ -49,7 +49,7 @@ def answer(run: StoredRun, width: int = NARROWEST) -> RenderableType:
     if found_if := list(_detectable_leans(shown)):
         listed = [*found_if[:DETECTABLE], *(["more: --full"] if len(found_if) > DETECTABLE else ())]
         parts.append(Text(f"○ no lean shown; a lean that would probably have been found: {'; '.join(listed)}.", "dim"))
-    parts += [_shorten(Text(f"{why}.", "dim")) for why in _reasons(lines)]
+    parts += [_remark(f"{why}.", "dim") for why in _reasons(lines)]
     parts += [line(text, "") for text in _next_steps(run, len(lines) - len(shown))]
     return Group(*parts)
 
@@ -123,22 +123,24 @@ def _cautions(run: StoredRun, sections: Sequence[Measured]) -> list[RenderableTy
     """Remarks to read before the numbers: caveats, the doctor's concerns, warnings."""
     told = [Text(run.record.sample, "yellow")] if run.record.partial else []
     caveats = dict.fromkeys((s.dataset, s.caveat) for s in sections if s.caveat)
-    told += [Text(f"Careful, {dataset}: {text}", "yellow") for dataset, text in caveats]
-    told += [
-        Text(f"{found.verdict.capitalize()}, {found.check}: {found.says}", VERDICTS[found.verdict])
-        for found in sorted(run.record.concerns, key=lambda found: found.verdict != "unfit")
-    ]
-    told += [Text(f"Careful: {text}", "yellow") for text in run.record.warnings]
-    told += [Text(text, "yellow") for text in _unscored_notes(run)]
-    told += [Text(text, "dim") for text in run.record.caveats[:1]]
+    told += [_remark(f"Careful, {dataset}: {text}", "yellow") for dataset, text in caveats]
+    for found in sorted(run.record.concerns, key=lambda found: found.verdict != "unfit"):
+        does = f" {found.do}" if found.verdict == "unfit" else ""
+        told.append(
+            _remark(f"{found.verdict.capitalize()}, {found.check}: {found.says}", VERDICTS[found.verdict], does)
+        )
+    told += [_remark(f"Careful: {text}", "yellow") for text in run.record.warnings]
+    told += [_remark(text, "yellow") for text in _unscored_notes(run)]
+    told += [_remark(text, "dim") for text in run.record.caveats[:1]]
     left = len(told) - CONCERNS
     more = [Text(f"{left} more remark{'s' if left > 1 else ''}: --full", "yellow")] if left > 0 else []
-    return [*map(_shorten, told[:CONCERNS]), *more]
+    return [*told[:CONCERNS], *more]
 
 
-def _shorten(text: Text) -> Text:
+def _remark(text: str, style: str, more: str = "") -> Text:
+    """The beginning of a remark, and what to do, which is shown whole."""
     most = 3 * NARROWEST
-    return text if len(text) <= most else text[: most - 3] + Text("...")
+    return Text((text if len(text) <= most else f"{text[: most - 3]}...") + more, style)
 
 
 def _unscored_notes(run: StoredRun) -> Iterator[str]:
@@ -190,5 +192,5 @@ def _next_steps(run: StoredRun, more: int = 0) -> Iterator[str]:
     if (page := run.path / "report.html").exists():
         yield f"Page: {page}"
     yield f"All numbers{f' ({more} more rows)' if more else ''}: evenhand show {run.path} --full"
-    trainable = any(audit.kind != "vectors" for audit in run.record.audits)
+    trainable = any(audit.kind != "vectors" and "server" not in audit.loaded for audit in run.record.audits)
     yield f"Next: {'evenhand debias MODEL, ' if trainable else ''}evenhand gate --suggest RUN"
