@@ -1,4 +1,4 @@
-"""Commands that are killed at any moment go on to the same results, and lose nothing: a kill of each, or twenty in `make fuzz`."""
+"""Commands that are killed at any moment go on to the same results: a kill of each, or twenty in `make fuzz`."""
 
 import os
 import subprocess

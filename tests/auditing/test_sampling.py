@@ -7,7 +7,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from evenhand import BadInput, Dataset, Pair, datasets, measures, suites
+from evenhand import BadInput, Choice, Dataset, Pair, datasets, measures, suites
 from evenhand.auditing.sampling import affordable_tasks, sampled
 from evenhand.core.dataset import Kinds
 from evenhand.core.loop import Task, questions_of
@@ -143,13 +143,13 @@ def test_a_larger_budget_has_a_sample_that_contains_a_smaller_ones() -> None:
 @pytest.mark.parametrize(
     ("budget", "expected"),
     [
-        (400, (120, 30, 30, 20)),  # controls take 100 questions whole: a quarter of the budget
+        (300, (80, 20, 30, 20)),  # controls take 100 questions whole: a third of the budget
         (600, (200, 50, 30, 20)),
-        (200, (60, 15, 15, 10)),  # of which only a quarter is theirs
+        (150, (40, 10, 15, 10)),  # of which only a third is theirs
         (1100, (400, 100, 30, 20)),
     ],
 )
-def test_controls_are_asked_whole_where_they_fit_into_a_quarter(budget: int, expected: tuple[int, ...]) -> None:
+def test_controls_are_asked_whole_where_they_fit_into_a_third(budget: int, expected: tuple[int, ...]) -> None:
     part = affordable_tasks(pairs(400, 100, controls=(30, 20)), budget, 0)
     assert [len(task.dataset.items) for task in part] == pytest.approx(expected, abs=1)
 
@@ -157,6 +157,14 @@ def test_controls_are_asked_whole_where_they_fit_into_a_quarter(budget: int, exp
 def test_many_controls_keep_their_share() -> None:
     part = affordable_tasks(pairs(50, controls=(150,)), 200, 0)
     assert [len(task.dataset.items) for task in part] == pytest.approx((25, 75), abs=1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_control_questions_of_a_sample_have_each_right_answer_about_equally_often(seed: int) -> None:
+    for task in affordable_tasks(suites.tasks("choices", kind="causal"), 600, seed):
+        right = Counter(item.right for item in task.dataset.items if isinstance(item, Choice))
+        if task.dataset.name.endswith("-control"):
+            assert max(right.values()) - min(right.values()) <= 1
 
 
 def test_what_is_sent_is_counted_and_equal_things_once() -> None:

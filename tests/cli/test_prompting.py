@@ -34,6 +34,8 @@ def test_chat_and_system_prompt_are_part_of_what_was_asked(
     assert run_command(app, asked) == 0
     assert run_command(app, [*asked, "--chat", "--system", str(system)]) == 0
     run = Run.load(tmp_path / "runs" / "tiny-chat")
+    assert "A chat model, by its chat template, asked with plain texts: --chat asks" in run.record.audits[0].caveats[0]
+    assert not any("--chat" in caveat for caveat in run.record.audits[1].caveats)
     assert len(run.record.tasks) == 12
     last = run.record.tasks[-1]
     assert last.measure_options["system"] == system.read_text().strip()

@@ -70,6 +70,9 @@ def test_the_verdict_says_where_the_doctor_calls_the_model_unfit(runs: list[Run]
     assert verdict.notes == ("Careful: the doctor calls the model unfit. Head: head is unfit.",)
     assert verdict.verdict == "undecided"
     assert verdict.rules[0].says.endswith("; the model is unfit to be measured")
+    advised = (Finding("task", "unfit", "It cannot.", "Ask it more questions."), *found[1:])
+    verdict_with_advice = gate.judge(Run(runs[0].path, with_fields(runs[0].record, doctor=advised)))
+    assert verdict_with_advice.rules[0].says.endswith("; the model is unfit to be measured. Ask it more questions.")
     allowed = replace(gate, allow_unfit=True).judge(Run(runs[0].path, with_fields(runs[0].record, doctor=found)))
     assert (allowed.verdict, allowed.notes) == ("pass", verdict.notes)
 

@@ -206,7 +206,31 @@ def test_a_model_that_reads_is_fit_and_one_that_guesses_is_not(tmp_path: Path) -
     (unfit,) = controlled(by_place(0.6, 0.3), tmp_path / "guesses", "choices-decisions")
     assert (fit.verdict, unfit.verdict) == ("fine", "unfit")
     assert "choices-decisions-control: none of 24 questions could be scored (two options" in unfit.says
-    assert "`chat` or option `by=words` or option `by=total`" in unfit.do
+    assert "option `by=words` or option `by=total` or `chat` if it has a chat template" in unfit.do
+
+
+@pytest.mark.usefixtures("without_pages")
+@pytest.mark.parametrize(
+    ("budget", "verdict", "do"), [(160, "unfit", "by a larger `budget` or `limit`"), (450, "fine", "")]
+)
+def test_of_a_model_that_is_always_right_a_small_sample_of_controls_is_too_small(
+    tmp_path: Path, budget: int, verdict: str, do: str
+) -> None:
+    """That is what the advice is about, since no other way of asking and no larger model would help."""
+    sets = [f"choices-{name}" for name in ("pronouns", "decisions", "descriptions")]
+    names = [*sets, *(f"{name}-control" for name in sets)]
+    items = [item for name in names for item in evenhand.datasets.load(name).items if isinstance(item, Choice)]
+    right = {f"{i.context}\nQuestion: {i.question}": i.options[i.right or 0] for i in items}
+
+    def reads(question: Choose) -> list[float]:
+        return [0.8 if option == right[question.prompt] else 0.1 for option in question.options]
+
+    run = evenhand.audit(model(reads), suite="choices", out=tmp_path, budget=budget)
+    found = [finding for finding in run.record.doctor if finding.check == "task"]
+    assert max(finding.verdict for finding in found) == verdict  # "fine" is before "unfit"
+    assert do in found[-1].do
+    assert "nan" not in found[-1].says
+    assert ("a larger `budget`" in " ".join(str(run).split())) == bool(do)  # on the first screen
 
 
 @pytest.mark.usefixtures("without_pages")

@@ -216,6 +216,8 @@ def test_the_command_has_what_was_not_the_default(tmp_path: Path) -> None:
     on_hub = with_fields(run.record, loaded=loaded)
     assert commands(on_hub)[0].startswith("evenhand audit us/made --revision abc --dataset")
     assert commands(on_hub)[0].endswith("--dtype bfloat16 --batch-size 4")
+    served = with_fields(run.record, loaded={"source": "openai:made", "server": "http://here/v1", "samples": 5})
+    assert " --base-url http://here/v1 --samples 5 --limit 9" in commands(served)[0]
 
 
 def test_leans_are_told_by_size_the_large_ones_first() -> None:

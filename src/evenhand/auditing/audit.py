@@ -198,7 +198,7 @@ def _ways_to_ask(model: Model, tasks: Sequence[Task]) -> Iterator[str]:
     """Whether a model that has chats was asked in them, and how to have it otherwise."""
     ways = {getattr(task.measure, "chat", False) for task in tasks}
     if isinstance(model, Chats) and model.chats and True not in ways and not isinstance(model, Recognisable):
-        yield "A chat model, by its chat template, asked with plain texts: `suite='all'` with `chat` asks in chats."
+        yield "A chat model, by its chat template, asked with plain texts: --chat asks in chats (options: chat=True)."
     elif True in ways and isinstance(model, Recognisable):
         yield "Choices and texts were asked in the server's chats: `chat=False` asks with plain texts."
 

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 
+from evenhand.auditing.sampling import affordable_tasks
 from evenhand.auditing.spec import AuditSpec
 from evenhand.core.loop import questions_of
 from evenhand.errors import BadInput
@@ -55,18 +56,20 @@ def estimate(source: ModelSource, spec: AuditSpec, *, samples: int = 20) -> list
     if source.place.engine != OPENAI:
         raise BadInput(f"`dry_run` is for a model behind a server, openai:NAME. Got '{source.name}': leave it out.")
     costs, failed = list[Cost](), list[BadInput]()
+    planned = replace(spec, server=True, chats=True, budget=None).tasks_for("causal")
     for kind, ability in ABILITIES.items():
         asking = partial(countable, ability=replace(ability, samples=samples), model=source.name)
         left_out, sent, wanted = list[str](), set[Request](), dict[str, list[Request]]()
+        tasks = [one.task for one in planned]
         try:
-            planned = replace(spec, server=True, chats=True, asking=asking).tasks_for("causal")
+            tasks = affordable_tasks(tasks, spec.budget, spec.seed, asking) if spec.budget else tasks
         except BadInput as error:  # the budget may be enough for a server of another kind
             failed.append(error)
-            planned, left_out = [], [str(error)]
-        for one in planned:
-            items, how, dataset = one.task.dataset.items, one.task.measure, one.record.dataset
+            tasks, left_out = [], [str(error)]
+        for task in tasks:
+            items, how, dataset = task.dataset.items, task.measure, task.dataset.name
             if any(cannot(question, ability) for question in questions_of(items[0], how)):
-                left_out.append(f"{dataset} by {one.record.measure}")
+                left_out.append(f"{dataset} by {how.name}")
                 continue
             new = {request for item in items for question in questions_of(item, how) for request in asking(question)}
             wanted.setdefault(dataset, []).extend(new - sent)

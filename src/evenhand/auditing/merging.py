@@ -167,7 +167,8 @@ def _score_again(run: StoredRun, reader: Reader | None = None, files: Sequence[P
 def scored(audited: AuditRecord, tasks: Sequence[Task], results: Sequence[Result]) -> AuditRecord:
     """The record with what the scores decide: the doctor's task check and unscored items; and library versions."""
     served = str(audited.loaded.get("source", "")).startswith(f"{OPENAI}:")
-    tested = tuple(can_do_the_task(tasks, results, served=served))
+    samples = {record.dataset for record in audited.tasks if record.partial}
+    tested = tuple(can_do_the_task(tasks, results, samples, served=served))
     before = [finding for finding in audited.doctor if finding.check != TASK]
     names = [task.dataset.name for task in tasks]
     return replace(

@@ -62,7 +62,8 @@ def affordable_tasks(tasks: Sequence[Task], budget: int, seed: int, asking: Aski
     """The tasks on samples for which at most `budget` different questions are asked, or what `asking` makes of them.
 
     First comes one cluster of each kind of each dataset; then each dataset has the same share of what it takes whole,
-    but controls have a quarter of all, if that is more. The order does not depend on the budget.
+    but controls have a third of all, if that is more: without them the others cannot be judged. The order does not
+    depend on the budget.
     """
     data = {task.dataset.name: task.dataset for task in tasks}
     steps, sizes = list[tuple[str, int, int, set[object]]](), dict[str, float]()
@@ -77,7 +78,7 @@ def affordable_tasks(tasks: Sequence[Task], budget: int, seed: int, asking: Aski
         sizes[name] = len(known) or 1
     controls = [name for name, dataset in data.items() if all(item.groups.get(CONTROL) for item in dataset.items)]
     of_controls = sum(sizes[name] for name in controls)
-    hurry = max(1.0, (sum(sizes.values()) - of_controls) / (3 * of_controls or 1))  # one for three of the others
+    hurry = max(1.0, (sum(sizes.values()) - of_controls) / (2 * of_controls or 1))  # one for two of the others
     sizes |= {name: sizes[name] * hurry for name in controls}
     items, taken = Counter[str](), set[object]()
     if budget < (least := len(taken.union(*(sent for _, place, _, sent in steps if not place)))):
@@ -100,7 +101,8 @@ def placed(dataset: Dataset, seed: int, *, clusters: bool = False) -> list[tuple
     items, kinds = dataset.items, dataset.kinds
     labels: list[Any] = [tuple(item.groups.get(group, "") for group in dataset.by) for item in items]
     if clusters:
-        labels = kinds.of(pd.DataFrame([dict(item.groups) for item in items])).tolist() if kinds else [""] * len(items)
+        labels = [str(getattr(item, "right", "")) for item in items]  # so that one answer is not right too often
+        labels = kinds.of(pd.DataFrame([dict(item.groups) for item in items])).tolist() if kinds else labels
     found: dict[object, list[int]] = {}
     for index, item in enumerate(items):
         key = (clusters and item.groups.get(dataset.cluster)) or _partner_key(item, dataset)

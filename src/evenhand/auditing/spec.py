@@ -220,7 +220,7 @@ def _argv(audit: AuditRecord, bundled: str) -> list[str]:
     """The command of an audit, with the options that are not the defaults."""
     loaded, task = audit.loaded, audit.tasks[0]
     source = str(loaded.get("source", "folder"))
-    usual = {"lang": "en", "suite": "all", "seed": 0, "dtype": "float32", "batch-size": "auto"}
+    usual = {"lang": "en", "suite": "all", "seed": 0, "dtype": "float32", "batch-size": "auto", "samples": 20}
     given: list[tuple[str, Any]] = [("revision", loaded.get("revision") if source != "folder" else None)]
     if audit.suite is not None:
         given += [("suite", suite) for suite in audit.suite.split(", ")] + [("lang", t.language) for t in audit.tasks]
@@ -229,7 +229,13 @@ def _argv(audit: AuditRecord, bundled: str) -> list[str]:
             given.append((builder, file) if builder in FILES else ("dataset", builder))
         given += [("measure", task.measure) for task in audit.tasks]
     given += [("option", option) for option in _options(audit)]
-    given += [("budget", task.budget), ("limit", None if task.budget else task.limit), ("seed", task.seed)]
+    given += [
+        ("base-url", loaded.get("server")),
+        ("samples", loaded.get("samples")),
+        ("budget", task.budget),
+        ("limit", None if task.budget else task.limit),
+        ("seed", task.seed),
+    ]
     given += [("dtype", loaded.get("dtype_asked", loaded.get("dtype"))), ("batch-size", loaded.get("batch_size"))]
     wanted = dict.fromkeys((name, str(value)) for name, value in given if value not in (None, "", usual.get(name)))
     words = [word for name, value in wanted for word in (f"--{name}", value)]

@@ -1,7 +1,7 @@
 """Whether a model can do the task, where it chooses among options: without that, its bias scores say nothing."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from evenhand.core.dataset import base_name
@@ -16,15 +16,19 @@ TASK = "task"
 """The name of the check."""
 CONTROL = "control"
 """The group that names the set whose control an item is."""
+MORE = "Ask it more questions, by a larger `budget` or `limit`: so few cannot show that it can."
 WAYS = {"letters": "option `by=words`", "digits": "option `by=words`", "words": "option `by=letters`"}
 """What else can be asked for, by what was."""
 
 
-def can_do_the_task(tasks: Sequence[Task], results: Sequence[Result], *, served: bool = False) -> Iterator[Finding]:
+def can_do_the_task(
+    tasks: Sequence[Task], results: Sequence[Result], samples: Collection[str] = (), *, served: bool = False
+) -> Iterator[Finding]:
     """Compares the accuracy on control questions with the share that is right without reading them.
 
     The lower end of its interval must be above. A finding is about the datasets whose control the questions are: those
-    of their group `control`, or all of BBQ in that language, if the context says the answer.
+    of their group `control`, or all of BBQ in that language, if the context says the answer. Of `samples`, not all
+    questions were asked, so that more of them may tell.
     """
     biased = [task for task in tasks if _shows_bias(task)]
     unknown = {task.dataset.name: None for task in biased}
@@ -37,12 +41,13 @@ def can_do_the_task(tasks: Sequence[Task], results: Sequence[Result], *, served:
             if above:
                 yield Finding(TASK, FINE, f"{says}.", datasets=(*of, task.dataset.name))
             else:
-                failed |= {name: [says, *_other_ways(task.measure, served)] for name in of}
+                few = task.dataset.name in samples and result.estimates[0].value >= _guessing(_choices(task))
+                failed |= {name: [says, *(() if few else _other_ways(task.measure, served))] for name in of}
     if failed:
         sets = "; ".join(dict.fromkeys(says for says, *_ in failed.values()))
         ways = " or ".join(dict.fromkeys(way for _, *ways in failed.values() for way in ways))
         says = f"{sets}. The model is not shown to do the task, so what it chooses is no sign of bias."
-        do = f"Ask it in another way, by {ways}, or choose a larger model: small ones often cannot."
+        do = f"Ask it in another way, by {ways}, or choose another model: small ones often cannot." if ways else MORE
         yield Finding(TASK, UNFIT, says, do, datasets=tuple(failed))
     if unknown:
         sets = ", ".join(dict.fromkeys(map(base_name, unknown)))
@@ -86,19 +91,23 @@ def _guessing(items: Sequence[Choice]) -> float:
     return max(each, *(count / len(items) for count in same.values()))
 
 
+def _choices(task: Task) -> list[Choice]:
+    return [item for item in task.dataset.items if isinstance(item, Choice)]
+
+
 def _compare_with_guessing(control: Task, result: Result) -> tuple[str, bool]:
     """How often it is right on control questions, in words, and whether that is more than guessing gives."""
-    items = [item for item in control.dataset.items if isinstance(item, Choice)]
-    guessing, found, name = _guessing(items), result.estimates[0], base_name(control.dataset.name)
+    items, found, name = _choices(control), result.estimates[0], base_name(control.dataset.name)
     if not found.known:
         return f"{name}: none of {len(items):,} questions could be scored ({result.scores[0].note})", False
-    says = f"{name}: {found.value:.0%} are right [{found.low:.0%}, {found.high:.0%}], guessing gives {guessing:.0%}"
+    guessing, ends = _guessing(items), f"{found.low:.0%}, {found.high:.0%}" if found.spans else "too few to tell"
+    says = f"{name}: {found.value:.0%} are right [{ends}], guessing gives {guessing:.0%}"
     if found.unscored:
         says += f"; {found.unscored} of {len(items):,} have no answer, and count as wrong"
     return says, found.low * found.n / len(items) > guessing
 
 
 def _other_ways(measure: ChoiceMeasure, served: bool) -> list[str]:
-    ways = [] if measure.chat else ["`chat`"]
-    ways += [WAYS[measure.by]] if measure.by in LISTED else []
-    return ways + ([] if measure.by == "total" or served else ["option `by=total`"])
+    ways = [WAYS[measure.by]] if measure.by in LISTED else []
+    ways += [] if measure.by == "total" or served else ["option `by=total`"]
+    return ways + ([] if measure.chat else ["`chat` if it has a chat template"])

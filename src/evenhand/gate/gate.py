@@ -14,7 +14,7 @@ from evenhand.core.dataset import ESTIMANDS, Design, base_name
 from evenhand.core.estimands import ItemRow, SummaryRow, rows
 from evenhand.core.files import public_path
 from evenhand.core.loop import Task
-from evenhand.core.model import UNCHECKED
+from evenhand.core.model import UNCHECKED, Finding
 from evenhand.core.typed import check_fields, typed
 from evenhand.errors import BadInput, UnknownName
 from evenhand.gate.policy import MAX_UNSCORED, Rule, read
@@ -209,9 +209,7 @@ class Gate:
             found = values(run, dataset, rule.measure, rule.estimand)
         most = self.max_unscored if rule.max_unscored is None else rule.max_unscored
         task = run.task(dataset, rule.base)
-        doctor = run.record.audit_of(task).doctor
-        unchecked = any(finding.check == UNCHECKED and finding.about(dataset) for finding in doctor)
-        unfit = "" if self.allow_unfit else UNFIT if run.record.unfit(task) else NOT_CHECKED if unchecked else ""
+        unfit = "" if self.allow_unfit else _concern(run.record.audit_of(task).doctor, dataset)
         for group in known[dataset, rule.name].named(rule.group):
             there = found.get(group, NONE)
             reason = unfit or undecidable(there, most)
@@ -225,6 +223,15 @@ class Gate:
                 *(dataset, rule.measure, group, rule.on, value, low, high, rule.estimand),
                 *(there.n, there.unscored, least, most_),
             )
+
+
+def _concern(doctor: Sequence[Finding], dataset: str) -> str:
+    """Why the model is not judged by the dataset, and what would decide it."""
+    about = [finding for finding in doctor if finding.about(dataset)]
+    unfit = [finding.do for finding in about if finding.verdict == "unfit"]
+    unchecked = any(finding.check == UNCHECKED for finding in about)
+    advice = unfit or [finding.do for finding in about if finding.verdict == "careful"] * unchecked
+    return ". ".join(filter(None, (UNFIT if unfit else NOT_CHECKED, advice[-1]))) if advice else ""
 
 
 def _describe(found: Estimate, reason: str, rule: Rule) -> str:

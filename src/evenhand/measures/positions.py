@@ -1,19 +1,17 @@
 """What the order of the options does to the answer, where each question is asked in all orders."""
 
-import math
 from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 
 from evenhand.core.items import Choice
-from evenhand.core.measure import Better
 from evenhand.core.questions import Answer
-from evenhand.core.summary import Summary, mean, share
-from evenhand.measures.choices import ChoiceMeasure
+from evenhand.core.summary import Summary, share
+from evenhand.measures.choices import Level
 
 
-class ChoiceFirst(ChoiceMeasure):
+class ChoiceFirst(Level):
     """How much of the probability goes to whatever option is listed first, mean over all orders of the options.
 
     1 divided by the number of options if the order does not matter; above it the model prefers the first one. Since
@@ -21,23 +19,18 @@ class ChoiceFirst(ChoiceMeasure):
     """
 
     name: ClassVar[str] = "choice-first"
-    neutral: ClassVar[float] = math.nan
-    better: ClassVar[Better] = "none"
-    unit: ClassVar[str] = "proportion"
-    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     rank: ClassVar[int] = 5
     needs: ClassVar[tuple[str, ...]] = ("orders",)
     reading: ClassVar[str] = (
         "share of the probability of the option listed first; 1 / options if the order does not matter"
     )
-    summarise: ClassVar[Summary] = mean
 
     def score(self, item: Choice, answers: Sequence[Answer]) -> float:
         shares = self.shares(item, answers)
         return float(np.mean([row[order[0]] for row, order in zip(shares, item.orders, strict=True)]))
 
 
-class ChoiceTurns(ChoiceMeasure):
+class ChoiceTurns(Level):
     """How many questions have another answer if their options stand in another order: the share of questions.
 
     0 where the likeliest option is the same in all orders. Needs probabilities: shares of a few replies differ between
@@ -47,10 +40,6 @@ class ChoiceTurns(ChoiceMeasure):
     exact: ClassVar[bool] = True
 
     name: ClassVar[str] = "choice-turns"
-    neutral: ClassVar[float] = math.nan
-    better: ClassVar[Better] = "none"
-    unit: ClassVar[str] = "proportion"
-    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     rank: ClassVar[int] = 4
     needs: ClassVar[tuple[str, ...]] = ("orders",)
     reading: ClassVar[str] = "share of questions whose answer changes with the order of their options"

@@ -64,7 +64,7 @@ def answer(run: StoredRun, width: int = NARROWEST) -> RenderableType:
     if detectable := list(_detectable_leans(shown)):
         listed = [*detectable[:DETECTABLE], *(["more: --full"] if len(detectable) > DETECTABLE else ())]
         parts.append(Text(f"○ no lean shown; a lean that would probably have been found: {'; '.join(listed)}.", "dim"))
-    parts += [_shorten(Text(f"{why}.", "dim")) for why in _reasons(lines)]
+    parts += [_remark(f"{why}.", "dim") for why in _reasons(lines)]
     parts += [line(text, "") for text in _next_steps(run, len(lines) - len(shown))]
     return Group(*parts)
 
@@ -138,22 +138,23 @@ def _cautions(run: StoredRun, sections: Sequence[Measured]) -> list[RenderableTy
     """Remarks to read before the numbers: caveats, the doctor's concerns, warnings."""
     remarks = [Text(run.record.sample, "yellow")] if run.record.partial else []
     caveats = dict.fromkeys((s.dataset, s.caveat) for s in sections if s.caveat)
-    remarks += [Text(f"Careful, {dataset}: {text}", "yellow") for dataset, text in caveats]
-    remarks += [
-        Text(f"{finding.verdict.capitalize()}, {finding.check}: {finding.says}", VERDICTS[finding.verdict])
-        for finding in sorted(run.record.concerns, key=lambda finding: finding.verdict != "unfit")
-    ]
-    remarks += [Text(f"Careful: {text}", "yellow") for text in run.record.warnings]
-    remarks += [Text(text, "yellow") for text in _unscored_notes(run)]
-    remarks += [Text(text, "dim") for text in run.record.caveats[:1]]
+    remarks += [_remark(f"Careful, {dataset}: {text}", "yellow") for dataset, text in caveats]
+    for finding in sorted(run.record.concerns, key=lambda finding: finding.verdict != "unfit"):
+        advice = f" {finding.do}" if finding.verdict == "unfit" else ""
+        says = f"{finding.verdict.capitalize()}, {finding.check}: {finding.says}"
+        remarks.append(_remark(says, VERDICTS[finding.verdict], advice))
+    remarks += [_remark(f"Careful: {text}", "yellow") for text in run.record.warnings]
+    remarks += [_remark(text, "yellow") for text in _unscored_notes(run)]
+    remarks += [_remark(text, "dim") for text in run.record.caveats[:1]]
     left = len(remarks) - CONCERNS
     more = [Text(f"{left} more remark{'s' if left > 1 else ''}: --full", "yellow")] if left > 0 else []
-    return [*map(_shorten, remarks[:CONCERNS]), *more]
+    return [*remarks[:CONCERNS], *more]
 
 
-def _shorten(text: Text) -> Text:
+def _remark(text: str, style: str, more: str = "") -> Text:
+    """The beginning of a remark, and what to do, which is shown whole."""
     most = 3 * NARROWEST
-    return text if len(text) <= most else text[: most - 3] + Text("...")
+    return Text((text if len(text) <= most else f"{text[: most - 3]}...") + more, style)
 
 
 def _unscored_notes(run: StoredRun) -> Iterator[str]:
@@ -205,7 +206,7 @@ def _next_steps(run: StoredRun, more: int = 0) -> Iterator[str]:
     if (page := run.path / "report.html").exists():
         yield f"Page: {page}"
     yield f"All numbers{f' ({more} more rows)' if more else ''}: evenhand show {run.path} --full"
-    trainable = any(audit.kind != "vectors" for audit in run.record.audits)
+    trainable = any(audit.kind != "vectors" and "server" not in audit.loaded for audit in run.record.audits)
     yield f"Next: {'evenhand debias MODEL, ' if trainable else ''}evenhand gate --suggest RUN"
 
 

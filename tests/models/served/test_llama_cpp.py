@@ -166,16 +166,20 @@ def test_one_command_measures_all_that_a_chat_server_can_be_asked(
 
 def test_choices_are_those_of_the_same_file_here(url: str, here: CausalLM, tmp_path: Path) -> None:
     """Shares of the options, item by item: the arithmetic differs, the weights do not."""
-    how: Any = {"suite": "choices", "limit": 12, "options": {"chat": True, "mass": 0}}
+    how: Any = {"suite": "choices", "limit": 8, "options": {"chat": True, "mass": 0}}
     runs = [
         evenhand.audit("openai:smollm2", base_url=url, name="served", out=tmp_path, **how),
         evenhand.audit(here, name="here", out=tmp_path, **how),
     ]
-    for dataset, measure in (("choices-pronouns", "choice-gap"), ("choices-decisions", "decision-share")):
-        scores = [run.scores_of(f"{dataset} (chat=True, mass=0.0)", measure).set_index("id")["score"] for run in runs]
-        assert len(scores[0]) >= 10
-        assert (scores[0] - scores[1]).abs().mean() < 0.05
-        print(f"{dataset}: {(scores[0] - scores[1]).abs().mean():.3f} apart on average, {measure}")
+    sets = {"pronouns": "choice-gap", "decisions": "decision-share", "descriptions": "choice-gap"}
+    for dataset, measure in sets.items():
+        name = f"choices-{dataset} (chat=True, mass=0.0)"
+        scores = [run.scores_of(name, measure).set_index("id")["score"] for run in runs]
+        apart = (scores[0] - scores[1]).abs()
+        assert len(apart) == 8
+        assert apart.mean() < 0.05  # the bounds that docs/served-models.md states
+        assert apart.max() < 0.1
+        print(f"{dataset}: {apart.mean():.3f} apart on average, {measure}")
 
 
 def test_both_write_about_women_equally_often(url: str, here: CausalLM, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """A served model answers what the same model in this process answers, as far as its server can be asked."""
 
 import math
+import random
 
 import pytest
 
@@ -11,7 +12,7 @@ from evenhand.errors import UnfitModel
 from evenhand.models.networks.causal import CausalLM
 from evenhand.models.served import asking
 from evenhand.models.served.asking import Ability
-from evenhand.models.served.options import UNLISTED, Z2
+from evenhand.models.served.options import UNLISTED
 from helpers import tiny
 
 from .conftest import Connect
@@ -129,7 +130,7 @@ def test_chats_are_asked_by_letters(connect: Connect) -> None:
     assert model.cannot(question) == "it has no chats: leave out `chat`"
 
 
-def test_text_alone_is_sampled_and_shares_are_wilsons(connect: Connect) -> None:
+def test_text_alone_is_sampled_and_answered_by_shares_of_all_replies(connect: Connect) -> None:
     def says(prompt: str, seed: int) -> str:
         return ("B", " B.", "The answer is (A)", "I cannot tell.", "B: the mother", "b", "Nobody answered!", "B")[seed]
 
@@ -140,13 +141,23 @@ def test_text_alone_is_sampled_and_shares_are_wilsons(connect: Connect) -> None:
     (found,) = model.answer([CHOICES[0]])
     assert len(server.seen) - before == 8
     assert len({body["seed"] for body in server.seen[before:]}) == 8
-    clear = 6 / 8  # replies that name an option
-    shares = [clear * (count + Z2 / 2) / (6 + 3 * Z2 / 2) for count in (1, 4, 1)]
-    assert found.logps == pytest.approx([math.log(share) for share in shares])
+    assert found.logps == pytest.approx([math.log(count / 8) for count in (1, 4, 1)])  # two name none
     assert math.isnan(model.probed.disagreement)
     _, model = connect(gives=frozenset({"text"}), says=lambda prompt, seed: "Hm." if seed else "A")
     assert model.answer([CHOICES[0]])[0].note == "fewer than half of the samples name an option"
     assert model.about["unclear"] == 1
+
+
+@pytest.mark.parametrize("samples", [1, 4])
+def test_shares_of_text_are_right_on_average_however_few_replies_there_are(connect: Connect, samples: int) -> None:
+    """Of 400 questions 30 % of the replies are B: an option that few replies name is not drawn towards the middle."""
+    names = frozenset({"chat text", "models"})
+    rng = random.Random(0)
+    _, model = connect(gives=names, says=lambda prompt, seed: "B" if rng.random() < 0.3 else "A", samples=samples)
+    asked = [Choose(f"Case {n}: who works?", ("He", "She"), by="letters", chat=True) for n in range(400)]
+    shares = [math.exp(answer.logps[1]) for answer in model.answer(asked)]
+    assert sum(shares) / len(shares) == pytest.approx(0.3, abs=0.07)
+    assert min(shares) == pytest.approx(0, abs=1e-9)
 
 
 @pytest.mark.parametrize(

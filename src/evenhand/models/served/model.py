@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 CHECKED_EVERY = 1_000
 """Requests after which the reference is asked again."""
-NAMING = 2  # raised whenever the same text names another option
+NAMING = 3  # raised whenever the same texts become another answer
 READING = 2  # raised whenever the same question becomes other requests: kept answers are then asked for again
 
 

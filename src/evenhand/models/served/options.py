@@ -19,7 +19,6 @@ UNLISTED = -100.0
 """Stands for the log-probability of an option that a reply in text does not name, or that nothing is left for."""
 FEWEST = 3
 """A list of fewer tokens does not compare options."""
-Z2 = 1.959964**2
 
 
 def bare(token: str) -> str:
@@ -56,16 +55,12 @@ def _unlisted(listed: Sequence[float]) -> float:
 
 
 def log_shares(question: Choose, found: Sequence[Reply]) -> list[float]:
-    """The log of each option's share of the samples, which is never 0: all together are the share that names one.
-
-    Each option gets 1.92 replies more than it has: of two options this is the middle of Wilson's interval.
-    """
+    """The log of each option's share of the samples; all together are the share that names one."""
     chosen = [named_option(replies.text(reply), question) for reply in found]
     unclear = [reply for reply, place in zip(found, chosen, strict=True) if place is None]
     if len(unclear) * 2 > len(found):
         why = {THINKING: sum(map(replies.only_thinks, unclear)), REFUSING: sum(map(replies.is_refusal, unclear))}
         likeliest = max(why, key=lambda reason: why[reason])
         raise Unanswerable(likeliest if why[likeliest] * 2 > len(unclear) else UNCLEAR)
-    counts, clear = [chosen.count(place) for place in range(question.count)], len(found) - len(unclear)
-    shares = [(count + Z2 / 2) / (clear + question.count * Z2 / 2) for count in counts]
-    return [math.log(share * clear / len(found)) for share in shares]
+    counts = [chosen.count(place) for place in range(question.count)]
+    return [math.log(count / len(found)) if count else UNLISTED for count in counts]

@@ -13,7 +13,7 @@ from evenhand.models.served import asking, replies
 from evenhand.models.served.asking import KINDS, Ability
 from evenhand.models.served.client import Client, Refused, Reply, Request
 from evenhand.models.served.connection import DEFAULT_URL
-from evenhand.models.served.options import FEWEST, Z2
+from evenhand.models.served.options import FEWEST
 from evenhand.models.served.replies import Token
 
 TEXT = "Monday, Tuesday, Wednesday, Thursday, Friday"
@@ -33,6 +33,7 @@ SUMS = 1.01
 """What the probabilities of the likeliest tokens may add up to, with rounding."""
 CLOSE = 0.05
 """Nats by which the same log-probability, asked for in two ways, may differ: half precision and batches of others."""
+Z2 = 1.959964**2
 FAR = 0.5
 """Nats: if two answers to one question differ by more, the numbers mean nothing."""
 
@@ -312,7 +313,7 @@ def _describe(ability: Ability) -> tuple[str, str]:
         most = max(ability.next, ability.chat_next)
         says += f" It lists the {most} likeliest next tokens, and none of a prompt (echo is ignored or refused)."
     if ability.sampled:
-        half = math.sqrt(Z2 / (ability.samples + Z2)) / 2
+        half = math.sqrt(Z2 / (ability.samples + Z2)) / 2  # Wilson's
         says += f" {'Each question' if ability.kind == 'c' else 'In chats it gives text only, and each question'} is "
         says += f"asked {ability.samples} times: a share of 50 % has Wilson's interval of +-{half:.0%}."
         do = f"{do} `samples` asks more often.".strip()
