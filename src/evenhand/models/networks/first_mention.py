@@ -84,9 +84,8 @@ class _Followed:
         before = self.mass.sum(dim=-1)
         self._count_inside(weights)
         self._count_at_end(weights)
-        self.left = (self.left - (self.mass.sum(dim=-1) - before)).clamp_min(
-            0.0
-        )  # weights add up to 1 but for rounding
+        left = self.left - (self.mass.sum(dim=-1) - before)
+        self.left = left.clamp_min(0.0)  # weights add up to 1 but for rounding
         return weights
 
     def _end_words(self, weights: Tensor) -> Tensor:

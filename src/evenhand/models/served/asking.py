@@ -97,17 +97,14 @@ def cannot(question: Question, ability: Ability) -> str:
         if question.chat:
             return "" if ability.chat_next or ability.chat_text else "it has no chats: leave out `chat`"
         return "" if whole or ability.next or ability.text else "it has chats only: ask with `chat`"
-    if isinstance(question, Write) and question.chat:
+    if isinstance(question, Write):
+        if not question.chat:
+            return "" if ability.text else "it has chats only: ask with `chat`"
         if ability.thinks:
-            return (
-                "it thinks before it writes, and thoughts take the text's tokens: turn its thinking off in the server"
-            )
+            return "it thinks before it writes, and thoughts take the text's tokens: turn its thinking off there"
         if not ability.warm and question.temperature != 1:
             return "it takes no temperature, and has its own, which is 1: leave out `temperature`"
-    if isinstance(question, Write):
-        if question.chat:
-            return "" if ability.chat_text else "it has no chats: leave out `chat`"
-        return "" if ability.text else "it has chats only: ask with `chat`"
+        return "" if ability.chat_text else "it has no chats: leave out `chat`"
     if isinstance(question, FirstMention):
         return "first mentions need the probabilities of all next tokens: a model in this process"
     if not isinstance(question, Fill | Likelihood):
