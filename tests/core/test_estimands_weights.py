@@ -153,7 +153,7 @@ def test_the_unconditioned_prompts_of_stories_are_such() -> None:
     assert row.value == pytest.approx(scores[scores["form"] == "unconditioned"]["score"].mean())
 
 
-Misread = tuple[tuple[int, int], tuple[int, int]]
+Misread = tuple[tuple[int, int], ...]
 NONE: Misread = ((0, 0), (0, 0))
 
 
@@ -216,6 +216,19 @@ def test_its_intervals_cover_what_the_texts_are_about(a: float, b: float) -> Non
     counts = ((round(a * 2000), 2000), (round(b * 2000), 2000))
     plain, allowed = main(scores, misreading(NONE)), main(scores, misreading(counts))
     for estimand, truth in (("stereotype", 0.5 + (0.8 - 0.5) / 2), ("default", (0.8 + 0.5) / 2)):
+        assert not plain[estimand].low <= truth <= plain[estimand].high
+        assert allowed[estimand].low <= truth <= allowed[estimand].high
+
+
+@pytest.mark.parametrize("women_of_others", [0.3, 0.5, 0.7])
+def test_they_cover_it_where_texts_about_nobody_are_counted(women_of_others: float) -> None:
+    """A quarter of the texts that are counted are about neither or both, more or less equally often for either."""
+    true = {"female": 0.85, "male": 0.65}
+    seen = [0.75 * share + 0.25 * women_of_others for share in true.values()]
+    scores = world(np.random.default_rng(6), seen[0], seen[1], spread=0.01)
+    few = ((0, 2000), (0, 2000), (10, 40))
+    plain, allowed = main(scores, misreading(NONE)), main(scores, misreading(few))
+    for estimand, truth in (("stereotype", 0.5 + (0.85 - 0.65) / 2), ("default", (0.85 + 0.65) / 2)):
         assert not plain[estimand].low <= truth <= plain[estimand].high
         assert allowed[estimand].low <= truth <= allowed[estimand].high
 

@@ -14,6 +14,7 @@ from evenhand.core.items import Prompt
 from evenhand.core.loop import score
 from evenhand.core.measure import Unscored
 from evenhand.core.questions import FirstMention, Write
+from evenhand.measures import words_beside
 from evenhand.measures.written import (
     RARE,
     UNDETECTED,
@@ -127,18 +128,19 @@ def test_first_mentions_are_a_ratio_of_means_over_paths() -> None:
     assert FirstMentionNobody().score(NURSE, answers) == pytest.approx((0.2 + 0.5 + 0.1) / 2)
     kept = how.keep(NURSE, answers)
     varies = ((0.6 - 0.35) ** 2 + (0.1 - 0.35) ** 2) / (2 - 1)
-    assert kept == pytest.approx({"mentioned": 0.6, "varies": varies, "counted": 0.35 * 0.65 + varies / 2})
+    spread = {"varies": varies, "counted": 0.35 * 0.65 + varies / 2}
+    assert kept == pytest.approx({"mentioned": 0.6, "open": 0.05, **spread})
 
 
 def test_a_single_path_has_no_variance() -> None:
-    assert FirstMentionShare().keep(NURSE, masses((0.5, 0.25, 0.25, 0.0))) == {"mentioned": 0.75}
+    assert FirstMentionShare().keep(NURSE, masses((0.5, 0.25, 0.25, 0.0))) == {"mentioned": 0.75, "open": 0.0}
 
 
 def test_rare_mentions_say_nothing_about_whom_but_keep_their_weight() -> None:
     found = score(NURSE, masses((0.04, 0.0, 0.9, 0.06)), FirstMentionShare())
     assert math.isnan(found.value)
     assert found.note == RARE
-    assert found.kept == {"mentioned": pytest.approx(0.04)}
+    assert found.kept == {"mentioned": pytest.approx(0.04), "open": pytest.approx(0.06)}
     assert score(NURSE, masses((0.04, 0.02, 0.9, 0.04)), FirstMentionShare()).value == pytest.approx(2 / 3)
 
 
@@ -230,9 +232,18 @@ def test_two_readers_agree_on_whom_the_labelled_texts_are_about() -> None:
 def test_the_detectors_confusion_is_that_of_the_labelled_texts() -> None:
     items = {item.id: item for item in all_of(Prompt, datasets.load("stories-en").items)}
     found = Counter((row["label"], detect(row["text"], items[row["item"]])) for row in labelled())
-    women, men = ({whom: found[of, whom] for whom in ("female", "male")} for of in ("women", "men"))
-    confused = (women["male"], sum(women.values())), (men["female"], sum(men.values()))
-    assert confused == WrittenShare.misread
+    women, men = ({whom: found[of, whom] for whom in ("female", "male", "")} for of in ("women", "men"))
+    confused = (women["male"], women["female"] + women["male"]), (men["female"], men["female"] + men["male"])
+    others = [sum(found[of, whom] for of in ("both", "neither")) for whom in ("female", "male")]
+    counted = women["female"] + women["male"] + men["female"] + men["male"] + sum(others)
+    assert (*confused, (sum(others), counted)) == WrittenShare.misread
+    (shown,) = (told for told in words_beside(WrittenShare)["does_not_show"] if "misreads" in told)
+    agree = women["female"] + men["male"]
+    assert shown.split(". ", 1)[1].startswith(
+        f"Of {counted} texts of SmolLM2-135M-Instruct that it counted, {agree} were for the gender that readers saw, "
+        f"{women['male'] + men['female']} for the other, and {sum(others)} were about neither or both; "
+        f"of {sum([*women.values(), *men.values()])} about women or men, it did not count {women[''] + men['']}"
+    ), shown
     page = (Path(__file__).parents[2] / "docs" / "written.md").read_text(encoding="utf-8")
     for label in ("women", "men", "both", "neither"):
         assert f"| {label} | {found[label, 'female']} | {found[label, 'male']} | {found[label, '']} |" in page

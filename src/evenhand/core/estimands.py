@@ -156,8 +156,7 @@ class Scale:
     """Whether d is a logarithm: the stereotype is shown as exp(2 d), the default as exp(-d), of men against women."""
     weight: str = ""
     """The column that weighs the items of a cluster: `Traits.weight`."""
-    misread: Misread = ((0, 0), (0, 0))
-    """How many women are taken for men, of how many, and men for women: `Traits.misread`."""
+    misread: Misread = ()
     turns: bool = True
     """Whether d is women minus men, so that a stereotype turns its sign; not where nobody's gender is compared."""
 

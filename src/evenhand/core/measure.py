@@ -111,8 +111,8 @@ class Traits:
 
     A measure's `keep(item, answers)` gives what a run keeps of an item besides its score, by name.
     """
-    misread: tuple[tuple[int, int], tuple[int, int]] = ((0, 0), (0, 0))
-    """Of texts with known labels: how many about women it takes for men's, of how many; then men's for women's."""
+    misread: tuple[tuple[int, int], ...] = ()
+    """Of texts with known labels: `stats.ratios.Misread`."""
     masked_only: bool = False
     """Whether it asks what only a masked language model can answer."""
     causal_only: bool = False

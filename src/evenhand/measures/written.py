@@ -49,9 +49,11 @@ class _Writing:
     version: ClassVar[int] = 1
     items: ClassVar[type] = Prompt
     causal_only: ClassVar[bool] = True
+    _number_of: ClassVar[str] = ""
+    """The option that says how many texts or paths there are."""
 
     def __post_init__(self) -> None:
-        for name in ("longest", *self._counts()):
+        for name in ("longest", self._number_of):
             object.__setattr__(self, name, _number(name, getattr(self, name), int))
             check_positive(name, getattr(self, name))
         object.__setattr__(self, "temperature", _number("temperature", self.temperature, float))
@@ -60,17 +62,8 @@ class _Writing:
             raise BadInput(f"`chat` is True or False. Got {self.chat!r}.")
         self._how()  # an error of a question is one of the options
 
-    @classmethod
-    def _counts(cls) -> tuple[str, ...]:
-        return ()
-
     def _how(self) -> Mapping[str, Any]:
-        how: dict[str, Any] = {
-            "temperature": self.temperature,
-            "chat": self.chat,
-            "system": self.system,
-            "longest": self.longest,
-        }
+        how = {name: getattr(self, name) for name in ("temperature", "chat", "system", "longest")}
         Write("a prompt", **how)
         return how
 
@@ -82,10 +75,7 @@ class _OfTexts(_Writing):
     texts: int = 4
 
     takes_missing: ClassVar[bool] = True
-
-    @classmethod
-    def _counts(cls) -> tuple[str, ...]:
-        return ("texts",)
+    _number_of: ClassVar[str] = "texts"
 
     def ask(self, item: Prompt) -> tuple[Write, ...]:
         how = self._how()
@@ -114,7 +104,7 @@ class WrittenShare(_OfTexts):
     rank: ClassVar[int] = 2
     favours: ClassVar[Favours] = "women"
     weight: ClassVar[str] = MENTIONED
-    misread: ClassVar[tuple[tuple[int, int], tuple[int, int]]] = ((1, 60), (0, 82))
+    misread: ClassVar[tuple[tuple[int, int], ...]] = ((1, 60), (0, 82), (12, 154))
     reading: ClassVar[str] = "share of texts about women among those about women or men; neutral at 0.5, above it women"
     summarise: ClassVar[Summary] = mean
 
@@ -161,9 +151,7 @@ class _ByProbability(_Writing):
     threshold: float = 0.003
     stop: float = 0.01
 
-    @classmethod
-    def _counts(cls) -> tuple[str, ...]:
-        return ("paths",)
+    _number_of: ClassVar[str] = "paths"
 
     def _how(self) -> Mapping[str, Any]:
         for name in ("threshold", "stop"):
@@ -205,14 +193,14 @@ class FirstMentionShare(_ByProbability):
         return min(1.0, max(0.0, female / (female + male)))
 
     def keep(self, item: Prompt, answers: Sequence[Answer]) -> dict[str, Any]:
-        """The probability of a mention, and the variance of a path's mass, and of a counted text."""
+        """The probability of a mention, what early stops left open, and the variances of a path and a counted text."""
         paths = masses(answers[0])
         female = [path.female for path in paths]
-        mentioned = fmean(path.female + path.male for path in paths)
+        kept = {MENTIONED: fmean(p.female + p.male for p in paths), "open": fmean(p.unresolved for p in paths)}
         if len(paths) < 2:
-            return {MENTIONED: mentioned}
+            return kept
         spread, share = variance(female), fmean(female)
-        return {MENTIONED: mentioned, "varies": spread, "counted": share * (1 - share) + spread / len(paths)}
+        return kept | {"varies": spread, "counted": share * (1 - share) + spread / len(paths)}
 
 
 class FirstMentionNobody(_ByProbability):

@@ -26,9 +26,11 @@ class Written(NamedTuple):
     lowest: float
     highest: float
     """The share of women if all other texts were about men, and if all were about women."""
-    worth: float
-    """How many counted texts the estimate is worth; NaN for counts."""
     paths: int
+    worth: float
+    """How many counted texts the paths are worth, by the variance of their share of female mentions; NaN for counts."""
+    left: float
+    """The share of texts that early stops left open: it is in the bounds; NaN for counts."""
 
 
 def is_written(scores: pd.DataFrame) -> bool:
@@ -60,7 +62,8 @@ def summarise(scores: pd.DataFrame, options: Any, seed: int = 0) -> Written:
     texts = int(options.get("paths", options.get("texts", 1))) * len(some)
     varies = float(some["varies"].sum()) if "varies" in some else 0.0
     worth = texts * float(some["counted"].sum()) / varies if varies > 0 else math.nan
-    return Written(found, line, mentioned, lowest, lowest + 1 - mentioned, worth, texts)
+    left = float(some["open"].mean()) if "open" in some else math.nan
+    return Written(found, line, mentioned, lowest, lowest + 1 - mentioned, texts, worth, left)
 
 
 def sentences(found: Written) -> Iterator[str]:
@@ -83,6 +86,8 @@ def sentences(found: Written) -> Iterator[str]:
             f"The {found.paths:,} paths are worth {found.worth:,.0f} counted texts: by probability, a path says more "
             "than whom it happens to mention."
         )
+    if not math.isnan(found.left):
+        yield f"Stopping paths early left {100 * found.left:.2g} of 100 texts open, which the bounds allow for."
 
 
 def on_page(measured: Any) -> Iterator[Drawing]:
@@ -92,6 +97,6 @@ def on_page(measured: Any) -> Iterator[Drawing]:
     if len(measured.runs) > 1 or not is_written(measured.scores[0]):
         return
     found = summarise(measured.scores[0], measured.task.measure_options, measured.task.seed)
-    if found.line is not None:
+    if len(found.professions):
         caption = "Each dot is a profession in all forms of texts; the line is its share of women in the US workforce."
         yield Drawing(charts.written_shares(found.professions), " ".join([caption, *sentences(found)]))

@@ -98,7 +98,9 @@ def in_chunks(n: int, wide: int) -> Iterator[range]:
 
 
 def percentiles(draws: Floats, g: int, level: float) -> tuple[float, float]:
-    """The interval of bootstrap draws over g units, at expanded levels."""
+    """The interval of bootstrap draws over g units, at expanded levels; NaN where all are."""
+    if np.isnan(draws).all():
+        return math.nan, math.nan
     tail = special.ndtr(-math.sqrt(g / (g - 1)) * quantile((1 + level) / 2, g - 1))
     low, high = np.nanquantile(draws, [tail, 1 - tail])
     return float(low), float(high)

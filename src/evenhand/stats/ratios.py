@@ -10,8 +10,8 @@ from evenhand.stats.estimate import Estimate
 from evenhand.stats.intervals import Floats, numbered
 from evenhand.stats.significance import interval_test
 
-Misread = tuple[tuple[int, int], tuple[int, int]]
-"""How many women are taken for men, of how many; and men for women."""
+Misread = tuple[tuple[int, int], ...]
+"""Of texts: how many about women are taken for men, of how many; men for women; counted, but about neither or both."""
 
 
 def mean_of_ratios(values: Floats, weights: Floats, members: Sequence[str]) -> Floats:
@@ -34,18 +34,20 @@ def mean_of_ratios(values: Floats, weights: Floats, members: Sequence[str]) -> F
 def allow_for_misreading(found: Estimate, neutral: float, misread: Misread, *, contrast: bool) -> Estimate:
     """The estimate with an interval that covers the value without misread texts, too, and the p that goes with it.
 
-    With a share a of women taken for men, and b of men taken for women, d is seen as (1 - a - b) d + (b - a) / 2
-    (Rogan and Gladen 1978); in a `contrast` of two sets of texts the last term cancels out. a and b are known from some
-    texts alone: their errors are added to the sampling error as independent ones.
+    With a share a of women taken for men, b of men taken for women, and c of what is counted about neither or both, d
+    is seen as (1 - c) ((1 - a - b) d + (b - a) / 2) (Rogan and Gladen 1978), where those about neither or both are for
+    women as often as for men, give or take; in a `contrast` of two sets of texts the term with b - a cancels out. All
+    are known from some texts alone: their errors are added to the sampling error as independent ones.
     """
     rates = [((x + 0.5) / (n + 1), n) for x, n in misread]
-    (a, _), (b, _) = rates
-    share = 0.5 + found.value - neutral  # women can be misread only where there are women
-    parts = (abs(found.value - neutral),) * 2 if contrast else (share, 1 - share)
-    error = 1.96 * math.sqrt(math.fsum(of**2 * p * (1 - p) / n for of, (p, n) in zip(parts, rates, strict=True)))
-    shift = 0.0 if contrast else (b - a) / 2
-    middle = neutral + (found.value - neutral - shift) / (1 - a - b)
-    reach = [math.hypot(end - found.value, error) / (1 - a - b) for end in (found.low, found.high)]
+    a, b, c = (*(p for p, _ in rates), 0.0)[:3]
+    d = found.value - neutral
+    parts = (d, d, d) if contrast else (0.5 + d, 0.5 - d, d)  # women can be misread only where there are women
+    either = 0.0 if contrast or not c else c / 2 / math.sqrt(misread[2][0] + 1)
+    known = math.fsum(of**2 * p * (1 - p) / n for of, (p, n) in zip(parts, rates, strict=False))
+    error, slope = 1.96 * math.hypot(math.sqrt(known), either), (1 - a - b) * (1 - c)
+    middle = neutral + (d - (0.0 if contrast else (1 - c) * (b - a) / 2)) / slope
+    reach = [math.hypot(end - found.value, error) / slope for end in (found.low, found.high)]
     low, high = max(0.0, min(found.low, middle - reach[0])), min(1.0, max(found.high, middle + reach[1]))
     p = interval_test(found.value - neutral, low - neutral, high - neutral, found.freedom)
     return replace(found, low=low, high=high, p=p)

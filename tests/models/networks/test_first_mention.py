@@ -21,16 +21,17 @@ LONGEST = 3
 
 
 @cache
-def toy() -> Any:
-    """A causal model of ten tokens."""
-    tokenizer = Tokenizer(models.BPE({t.replace(" ", "Ġ"): n for n, t in enumerate(TOKENS)}, []))
+def toy(*more: str) -> Any:
+    """A causal model of ten tokens, and some more."""
+    vocabulary = [*TOKENS, *more]
+    tokenizer = Tokenizer(models.BPE({t.replace(" ", "Ġ"): n for n, t in enumerate(vocabulary)}, []))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     tokenizer.add_special_tokens(["<end>"])
     fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<end>", bos_token="<end>")
     size = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
     torch.manual_seed(1)
-    config = LlamaConfig(vocab_size=len(TOKENS), max_position_embeddings=32, eos_token_id=0, bos_token_id=0, **size)
+    config = LlamaConfig(vocab_size=len(vocabulary), max_position_embeddings=32, eos_token_id=0, bos_token_id=0, **size)
     network = LlamaForCausalLM(config).eval()
     with torch.no_grad():
         network.lm_head.weight *= 8
@@ -151,6 +152,48 @@ def test_networks_without_a_cache_give_the_same() -> None:
         assert model.answer([one])[0].numbers == pytest.approx(with_cache.numbers, abs=1e-5)
     finally:
         model._caches = True
+
+
+def test_a_reply_does_not_go_on_with_the_last_word_of_the_prompt() -> None:
+    """Behind the template, which ends with a full stop here, "ma" is a word even if the prompt ends with a letter."""
+    model = toy("he")
+    model.tokenizer.chat_template = "<end>{{ messages[0]['content'] }}."
+    words = (("ma",), ("he",))
+    how: dict[str, Any] = {"longest": 1, "stop": 0.0}  # without a second token, the draws do not matter
+    reply, behind = model.answer([FirstMention("a", *words, chat=True, **how), FirstMention("a.", *words, **how)])
+    one, other = (np.array(masses(answer)).mean(axis=0) for answer in (reply, behind))
+    assert min(other[:2]) > 0.01
+    assert one == pytest.approx(other, abs=1e-6)
+
+
+def test_what_a_model_thinks_is_no_part_of_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = toy("<think>")
+    thought, he, end = len(TOKENS), TOKENS.index(" he"), TOKENS.index(".")
+    follows = {1: thought, thought: he, he: end, end: end}
+
+    def certain(rows: torch.Tensor, last: torch.Tensor, input_ids: torch.Tensor, **_: Any) -> torch.Tensor:
+        following = torch.tensor([follows[token] for token in input_ids[:, -1].tolist()])
+        return 50.0 * torch.nn.functional.one_hot(following, len(TOKENS) + 1)
+
+    monkeypatch.setattr(model, "_caches", False, raising=False)
+    monkeypatch.setattr(model, "logits", certain)
+    assert masses(model.answer([FirstMention("a", FEMALE, MALE, paths=1, longest=5)])[0])[0] == pytest.approx(
+        (0, 0, 1, 0)
+    )
+    monkeypatch.setitem(follows, 1, he)
+    assert masses(model.answer([FirstMention("a", FEMALE, MALE, paths=1, longest=5)])[0])[0].male == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    "asked", [Write("a", longest=5, chat=True), FirstMention("a", FEMALE, MALE, longest=5, chat=True)]
+)
+def test_a_template_that_begins_with_thoughts_gets_no_text(asked: Write | FirstMention) -> None:
+    """The end of the thoughts may be beyond the text, and nothing in the reply would say that these are some."""
+    model = toy("think")
+    model.tokenizer.chat_template = "{{ messages[0]['content'] }}<think>\n"
+    (answer,) = model.answer([asked])
+    assert "thoughts" in answer.note
+    assert answer.text == ""
 
 
 def test_words_end_where_no_letter_follows() -> None:

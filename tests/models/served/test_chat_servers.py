@@ -137,14 +137,20 @@ def test_the_advice_for_thoughts_without_an_end_is_in_the_reason() -> None:
     assert REFUSING.startswith(UNCLEAR)
 
 
-@pytest.mark.parametrize(
-    "reply", [said("", "length", reasoning="She"), said(None, refusal="I cannot."), said("She", "content_filter")]
-)
-def test_no_text_is_counted_where_the_model_refuses_or_only_thinks(reply: tuple[int, Body]) -> None:
-    answer = asking.answer(Write("Write.", chat=True), Ability(chat_text=True), [reply[1]])
+def test_no_text_has_a_reason_where_the_model_only_thinks() -> None:
+    reply = said("", "length", reasoning="She")[1]
+    answer = asking.answer(Write("Write.", chat=True), Ability(chat_text=True), [reply])
     assert answer.note == asking.NO_TEXT
-    empty = asking.answer(Write("Write.", chat=True), Ability(chat_text=True), [said("")[1]])
-    assert (empty.text, empty.note) == ("", "")  # a model may write nothing
+
+
+@pytest.mark.parametrize(
+    ("reply", "text"),
+    [(said(None, refusal="I cannot."), ""), (said("She", "content_filter"), "She"), (said(""), "")],
+)
+def test_a_refusal_is_a_text_like_any_other(reply: tuple[int, Body], text: str) -> None:
+    """Without gender as a rule: left out, the prompts that a model refuses would not be seen to be undetected."""
+    answer = asking.answer(Write("Write.", chat=True), Ability(chat_text=True), [reply[1]])
+    assert (answer.text, answer.note) == (text, "")
 
 
 def test_parts_of_a_message_are_one_text() -> None:

@@ -36,10 +36,10 @@ def first_mentions(model: Any, asked: Sequence[tuple[FirstMention, Ids]]) -> lis
     return answers
 
 
-def _last_letters(text: str) -> str:
-    """The letters that a prompt ends with; what the model adds to them is no word of its own."""
-    words = WORD.findall(text)
-    return words[-1].lower() + "\0" if words and text[-1:].isalpha() else ""
+def _last_letters(question: FirstMention) -> str:
+    """The letters that a prompt ends with; what the model adds to them is no word of its own. A reply begins anew."""
+    words = WORD.findall("" if question.chat else question.text)
+    return words[-1].lower() + "\0" if words and question.text[-1:].isalpha() else ""
 
 
 def word_tokens(model: Any, question: FirstMention) -> WordTokens:
@@ -63,12 +63,13 @@ class _Followed:
         self.tokens = word_tokens(model, asked[0])
         device = model.network.device
         self.ending = ends(model)
+        self.ending[self.tokens.thoughts] = True  # what a model thinks is no part of its text
         self.boundary = torch.from_numpy(self.tokens.boundary).to(device) | self.ending
         anywhere = self.tokens.anywhere
         self.inside, self.at_end = (
             [torch.from_numpy(of).to(device) for of in both] for both in (anywhere.inside, anywhere.at_end)
         )
-        self.states, self.decided = [_last_letters(question.text) for question in asked], [False] * len(asked)
+        self.states, self.decided = [_last_letters(question) for question in asked], [False] * len(asked)
         self.left = torch.ones(len(asked), dtype=torch.float64, device=device)
         self.mass = torch.zeros((len(asked), 2), dtype=torch.float64, device=device)
         self.ahead: set[tuple[int, int]] = set()
@@ -83,9 +84,8 @@ class _Followed:
         before = self.mass.sum(dim=-1)
         self._count_inside(weights)
         self._count_at_end(weights)
-        self.left = (self.left - (self.mass.sum(dim=-1) - before)).clamp_min(
-            0.0
-        )  # weights add up to 1 but for rounding
+        left = self.left - (self.mass.sum(dim=-1) - before)
+        self.left = left.clamp_min(0.0)  # weights add up to 1 but for rounding
         return weights
 
     def _end_words(self, weights: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ import torch
 
 from evenhand.core.progress import part
 from evenhand.core.questions import Answer, FirstMention, Write
-from evenhand.core.writing import written
+from evenhand.core.writing import THOUGHT, written
 from evenhand.errors import ModelError
 from evenhand.models.networks.drawing import Draws, Paths, ends
 from evenhand.models.networks.first_mention import first_mentions
@@ -18,6 +18,7 @@ from evenhand.models.planning.tokens import TOO_LONG, Unanswerable, encode
 from evenhand.stats.estimate import NOT_FINITE
 
 Asked = Write | FirstMention
+THINKS = "the chat template begins with thoughts, which are no part of a text: leave out `chat`"
 MEMORY = 8
 """The part of a GPU's memory, one of so many, that keys and values of a batch may take: copies need as much again."""
 
@@ -76,7 +77,10 @@ def _prompts(model: Any, questions: Sequence[Asked]) -> Iterator[tuple[Ids, str]
         try:
             found = plain[question.text].checked()  # a token of the template may not come from the prompt
             if question.chat:
-                ids = templated[before[question.text, question.system]].checked().ids
+                turns = before[question.text, question.system]
+                if turns.rstrip().endswith(THOUGHT):
+                    raise Unanswerable(THINKS)
+                ids = templated[turns].checked().ids
             else:
                 ids = (model.start, *(found.ids[position] for position in found.positions))
             if len(ids) + question.longest > model.longest:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.core.writing import WORD
+from evenhand.core.writing import THOUGHT, WORD
 
 Tokens = NDArray[np.int64]
 GENDERS = ("female", "male")
@@ -45,6 +45,7 @@ class WordTokens:
     def __init__(self, texts: Sequence[str], female: Sequence[str], male: Sequence[str]) -> None:
         self._texts = [text.lower() for text in texts]
         self.words: Mapping[str, int] = {word: n for n, words in enumerate((female, male)) for word in words}
+        self.thoughts = [token for token, text in enumerate(texts) if text.strip() == THOUGHT]
         self.boundary = np.array([bool(text) and not text[0].isalpha() for text in texts])
         self._heads: dict[str, list[int]] = {}
         self._tails = [""] * len(texts)

@@ -18,7 +18,7 @@ from evenhand.models.served.client import TEMPLATE, Refused, Reply, Request
 from evenhand.models.served.options import label_logps, log_shares
 
 NOT_BACK = "the server's tokens do not give the text back"
-NO_TEXT = "the model refuses, or thinks until its limit of tokens: there is no text"
+NO_TEXT = "the model thinks until its limit of tokens: there is no text"
 REPLY_TOKENS, THOUGHT_TOKENS = 16, 1024
 """Of a sample: enough for a letter, or an option and its letter; and what a model that thinks may think before it."""
 UNTRUNCATED = {"top_k": -1, "min_p": 0}
@@ -192,7 +192,7 @@ def answer(question: Question, ability: Ability, found: Sequence[Reply]) -> Answ
             if 0 < replies.prompt_tokens(reply) < ability.density * len(question.text) / 2:
                 raise Unanswerable("the server has cut the prompt")
         if isinstance(question, Write):
-            if replies.is_refusal(found[0]) or (replies.thinks(found[0]) and not replies.text(found[0])):
+            if replies.thinks(found[0]) and not replies.text(found[0]) and not replies.is_refusal(found[0]):
                 raise Unanswerable(NO_TEXT)
             return Answer(text=written(replies.text(found[0]), cut=replies.is_cut(found[0])))
         if ability.top(question):
