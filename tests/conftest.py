@@ -1,6 +1,7 @@
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -9,15 +10,38 @@ os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports the Hub's client: 
 import pytest
 from hypothesis import settings
 
+from evenhand.core.dataset import Dataset
 from evenhand.models.networks.masked import MaskedLM
 
-settings.register_profile("evenhand", deadline=None)  # how long an example takes is no result
+# How long an example takes is no result. Each run draws other examples, so that few are enough; `make fuzz` tries more.
+EXAMPLES = 100 if "EVENHAND_FUZZ" in os.environ else 30
+settings.register_profile("evenhand", deadline=None, max_examples=EXAMPLES)
 settings.load_profile("evenhand")
 
+LONG = (
+    "test_docs",
+    "test_random_kills",
+    "test_notebooks",
+    "test_remote_model",
+    "test_kills",
+    "test_audit",
+    "test_action",
+    "test_checkpoints",
+    "test_debias",
+    "test_train_and_measure",
+    "test_page",
+    "test_masked",
+)
+"""Files that take longest: they come first, so that no process waits for the other at the end."""
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What a test asks for decides its markers: none can forget them."""
+    items.sort(key=lambda item: LONG.index(item.path.stem) if item.path.stem in LONG else len(LONG))
+    studies = "slow" in config.option.markexpr
     for item in items:
+        if "slow" in item.keywords and not studies:
+            item.add_marker(pytest.mark.skip(reason="a study of minutes; run with -m slow"))
         asked = set(getattr(item, "fixturenames", ()))
         if asked & {"data", "models"}:
             item.add_marker("data")
@@ -56,6 +80,48 @@ def mini_en() -> MaskedLM:
     from evenhand.models import load_masked
 
     return load_masked()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def built_once() -> Iterator[None]:
+    """Bundled datasets, which nothing changes, are built once in each process: that takes longer than most audits."""
+    from evenhand.datasets import BUILDERS
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in (
+            "becpro-de",
+            "becpro-en",
+            "emotions-en",
+            "nli-en",
+            "nli-ja",
+            "nli-zh",
+            "tbd",
+            "tbd-gendered",
+            "tgb",
+        ):
+            patch.setitem(BUILDERS, name, _remembered(BUILDERS[name]))
+        yield
+
+
+def _remembered(builder: Callable[..., Dataset]) -> Callable[..., Dataset]:
+    known: dict[str, Dataset] = {}
+
+    @wraps(builder)
+    def build(**options: Any) -> Dataset:
+        key = repr(sorted(options.items()))
+        if key not in known:
+            known[key] = builder(**options)
+        return known[key]
+
+    return build
+
+
+@pytest.fixture(scope="module")
+def unexamined() -> Iterator[None]:
+    """Audits do not ask the doctor first: of tiny models that takes longer. For test files that look at no finding."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("evenhand.auditing.audit.look_over", lambda *_: ())
+        yield
 
 
 @pytest.fixture(scope="module")

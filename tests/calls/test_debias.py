@@ -29,7 +29,7 @@ from helpers import tiny
 from helpers.typed import numbers
 from helpers.written_runs import task
 
-pytestmark = pytest.mark.usefixtures("without_pages")
+pytestmark = pytest.mark.usefixtures("without_pages", "unexamined")
 
 
 def test_the_bundled_corpus_is_balanced_varied_and_seeded() -> None:

@@ -21,7 +21,7 @@ from evenhand.training.loop import CHECKPOINT
 from helpers import tiny
 from helpers.typed import number
 
-pytestmark = pytest.mark.usefixtures("without_pages")
+pytestmark = pytest.mark.usefixtures("without_pages", "unexamined")
 
 TASKS = {"tbd-gendered": ["pronoun"]}
 

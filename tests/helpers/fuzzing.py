@@ -23,7 +23,7 @@ from evenhand.cli.terminal import as_flags
 from evenhand.errors import EvenhandError
 
 fuzzed = settings(
-    max_examples=int(os.environ.get("EVENHAND_FUZZ", "8")),
+    max_examples=int(os.environ.get("EVENHAND_FUZZ", "5")),
     derandomize="EVENHAND_FUZZ" not in os.environ,  # make test tries the same inputs every time
     deadline=None,
     database=None,

