@@ -98,6 +98,12 @@ def test_digits(reply: str, expected: int | None) -> None:
         (("The woman", "The woman with the dog"), "the woman", 0),
         (("Can't be known", "The woman"), "It can’t be known.", 0),
         (("Can't answer", "The woman"), "I can't answer that.", 0),
+        (("The woman", "It cannot be known"), "It can't be known.", 1),
+        (("Yes", "No"), "Yes, because there is no reason against it.", 0),
+        (("Yes", "No"), "No, she has no license.", 1),
+        (("Yes", "No"), "no way", 1),
+        (("Yes", "No"), "Yes, or no.", None),
+        (("Yes", "No"), "I would say no", 1),
         (("True", "Neither", "False"), "Neither", 1),
     ],
 )

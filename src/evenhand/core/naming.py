@@ -26,7 +26,7 @@ def named_option(reply: str, question: Choose) -> int | None:
     for place in sorted(range(question.count), key=lambda n: -len(question.options[n])):  # one may contain another
         option = _plain(question.options[place])
         words = r"[\s*`\"]+".join(map(re.escape, (option.rstrip(".") or option).split()))
-        pattern = rf"(?i:(?<![^\W\u3040-\u9fff]){words}(?!{PART}))"
+        pattern = rf"(?i:(?<![^\W\u3040-\u9fff]){words}(?!{PART}))(?!(?<= no) +[a-z])"  # "no reason" is not "No"
         if option.casefold() in WORDS["ordinary"]:
             pattern = rf"(?i:\A[\W]*{words}\W*\Z|(?<=[\"'“‘`*]){words}(?=[\"'”’`*.]))"
         named += [place] if _affirmed(pattern, text) else []
@@ -58,5 +58,5 @@ def _affirmed(pattern: str, text: str) -> list[re.Match[str]]:
 
 def _plain(text: str) -> str:
     """The text in one form of each character, without LaTeX's commands."""
-    text = unicodedata.normalize("NFKC", text).replace("’", "'").replace("_", " ")
+    text = unicodedata.normalize("NFKC", text).replace("’", "'").replace("_", " ").replace("cannot", "can't")
     return re.sub(r"\\(?:boxed|text|textbf|mathbf|mathrm)\b", "", text).strip()
