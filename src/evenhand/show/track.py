@@ -53,8 +53,8 @@ def lead(track: Track) -> str:
         are = "is" if len(unfit) == 1 else "are"
         return f"Nothing can be judged: {', '.join(unfit)} {are} unfit to be measured, by the doctor."
     if not track.shown:
-        groups = _group_changes(track, track.overall)
-        overall = "".join(f" From {start} to {end} it {change}{of}." for change, start, end, of in groups)
+        whole = _group_changes(track, track.overall)
+        overall = "".join(f" From {start} to {end} it {change}{of}." for change, start, end, of in whole)
         others_note = f"No change between neighbouring checkpoints is shown in {_values(len(track.curves))}"
         return f"{others_note}; other measures are not compared here.{overall}"
     groups = list(_group_changes(track, track.shown))

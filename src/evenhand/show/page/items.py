@@ -52,6 +52,7 @@ def _item_table(members: Sequence[Measured]) -> Items:
     index = pd.Index(rows["id_female"] if first.paired else rows["id"])
     first_rows = slice(0, MOST)
     heads = {name: head for name, head in zip(("text", "other"), first.reading.sentences, strict=True) if head}
+    columns: list[dict[str, Any]]
     columns = [{"name": head, "kind": "text", "rows": _strings(rows[name])} for name, head in heads.items()]
     columns += [*_label_columns(first, rows), *_score_columns(members, first, index)]
     for column in columns:
