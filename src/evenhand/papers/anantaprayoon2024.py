@@ -98,7 +98,7 @@ def correlations(
     if model == BUNDLED:
         _bundled_model(lang)
     released = is_available(f"nli-coal-{lang}") and is_available(f"nli-coal-{lang}-controlled")
-    found = inference(
+    study = inference(
         model,
         measures=SCORES,
         lang=lang,
@@ -113,14 +113,14 @@ def correlations(
         **loading,
     )
     cells = []
-    for row in found.follows.to_dict("records"):
+    for row in study.follows.to_dict("records"):
         value = None if pd.isna(row["pearson"]) else row["pearson"]
         ours = {"value": value, "low": row["pearson_low"], "high": row["pearson_high"]}
         about = {"table": "2", "model": numbers["model"], "data": row["measure"], "what": "Pearson"}
         cells.append(versus(numbers.get(row["measure"]), ours, **about))
     printed, theirs = _row_of(model, rows), numbers["model"]
     notes = [
-        *found.notes,
+        *study.notes,
         *([] if released else [OURS.format(lang=lang)]),
         *([LANGUAGE_NOTES[lang]] if lang in LANGUAGE_NOTES else []),
     ]
@@ -151,7 +151,7 @@ def _finetune_models(rows: Sequence[Mapping[str, Any]], data: str, out: Path, no
 
     train = examples(data).rows
     dev = examples(data, "dev").rows if data in RELEASED else []
-    made = {}
+    folders = {}
     for row in rows:
         for name in row["hub"]:
             try:
@@ -159,13 +159,13 @@ def _finetune_models(rows: Sequence[Mapping[str, Any]], data: str, out: Path, no
             except ModelNotFound as error:
                 reason = str(error).split(". ")[0]
                 continue
-            made[name] = str(done.folder)
+            folders[name] = str(done.folder)
             break
         else:
             notes.append(f"Not available: {row['model']}. {reason}.")
-    if not made:
+    if not folders:
         raise BadInput(f"None of the paper's models is available: {', '.join(r['hub'][0] for r in rows)}.")
-    return made
+    return folders
 
 
 def _row_of(name: str, rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:

@@ -148,11 +148,11 @@ def _audit_model(model: str, language: str, mode: Mode, out: Path, loading: dict
 def _import_runs(scores: Path, name: str, mode: Mode, out: Path) -> tuple[Run, Run | None]:
     """The runs of associations before and, if there are any, after fine-tuning."""
     head = next((row for _, row in rows(scores, ("Sentence", "Pre_Assoc"))), {})
-    given: dict[str, Any] = {"dataset": "becpro-en", "name": name, "kind": "masked"}
-    given["options"] = {"masks": "words"} if mode == "released" else {}
+    common: dict[str, Any] = {"dataset": "becpro-en", "name": name, "kind": "masked"}
+    common["options"] = {"masks": "words"} if mode == "released" else {}
 
     def taken(column: str, folder: str) -> Run:
-        return from_scores(scores, columns={"text": "Sentence", "score": column}, out=out / folder / "en", **given)
+        return from_scores(scores, columns={"text": "Sentence", "score": column}, out=out / folder / "en", **common)
 
     return taken("Pre_Assoc", ""), taken("Post_Assoc", "post") if "Post_Assoc" in head else None
 

@@ -67,9 +67,9 @@ def reproduce(
     thesis gets its own rows, without published numbers.
     """
     numbers = published("barza2023")
-    wanted = list(models) or [names[0] for names in numbers["models"].values()]
+    names_of_models = list(models) or [names[0] for names in numbers["models"].values()]
     runs, notes = {}, [*numbers["notes"], TABLE_5]
-    for name in wanted:
+    for name in names_of_models:
         try:
             runs[name] = audit(name, suite="gbef", out=Path(out), **loading)
         except ModelNotFound as error:

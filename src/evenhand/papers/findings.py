@@ -193,14 +193,14 @@ class Claim:
 
     @property
     def verdict(self) -> str:
-        found, ruled = self.found, decide(self.found)
+        estimate, ruled = self.found, decide(self.found)
         if ruled.why:
             return "undecided"
         if self.sign:
             return "undecided" if ruled.side == 0 else "supported" if ruled.side == self.sign else "refuted"
-        if -MARGIN < found.low <= found.high < MARGIN:
+        if -MARGIN < estimate.low <= estimate.high < MARGIN:
             return "supported"
-        return "refuted" if ruled.side and (found.low > MARGIN or found.high < -MARGIN) else "undecided"
+        return "refuted" if ruled.side and (estimate.low > MARGIN or estimate.high < -MARGIN) else "undecided"
 
 
 def evaluate_hypotheses(before: pd.DataFrame, after: pd.DataFrame | None = None, *, seed: int = 0) -> list[Claim]:
@@ -219,12 +219,12 @@ def _claims(before: pd.DataFrame, change: pd.DataFrame | None, seed: int) -> Ite
     paired = pairs(before)
     for hypothesis, settings, sign in (("H1", TYPICAL, 1), ("H2", ANTI, -1)):
         for gender, jobs in settings:
-            said, moves = ("positive", "falls") if sign > 0 else ("negative", "rises")
+            says, moves = ("positive", "falls") if sign > 0 else ("negative", "rises")
             words = f"{gender} words with {jobs} professions"
             beyond = paired[paired["prof_gender"] == jobs]
             beyond = beyond.assign(score=beyond["difference"] * (1 if gender == "female" else -1))
             contrast = _estimate(beyond, jobs, "female - male", seed)
-            yield Claim(hypothesis, f"{words}: {said}", _cell(before, gender, jobs, seed), sign, contrast=contrast)
+            yield Claim(hypothesis, f"{words}: {says}", _cell(before, gender, jobs, seed), sign, contrast=contrast)
             if change is not None:
                 yield Claim(hypothesis, f"{words}: {moves} after fine-tuning", _cell(change, gender, jobs, seed), -sign)
     balanced = paired[paired["prof_gender"] == "balanced"].assign(score=lambda rows: rows["difference"])
@@ -315,17 +315,17 @@ def findings(run: Run, dataset: str = "", *, frequency: Mapping[str, float] | No
 
     `frequency` gives a number for each profession (or other attribute), to see whether scores merely follow it.
     """
-    made = []
+    results = []
     for task in run.tasks_on(dataset) if dataset else run.record.tasks:
         scores = run.scores_of(*task.name)
         if task.by_gender and "slot" in scores and scores["score"].notna().any():
             by = next((group for group in task.by if group != "gender"), "items")
             scores = scores if by in scores else scores.assign(**{by: "all"})
             numbers = {"tokens": run.record.tokens.get(task.dataset), "frequency": frequency}
-            made.append(
+            results.append(
                 _task_findings(scores, by, task, {k: v for k, v in numbers.items() if v}, run.record.unfit(task))
             )
-    return made
+    return results
 
 
 def _task_findings(

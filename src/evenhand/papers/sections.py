@@ -25,8 +25,8 @@ class Professions(Sections):
         return workforce_on_page(measured)
 
     def terminal(self, run: Any, dataset: str, *, frequency: Mapping[str, float] | None = None) -> Iterable[Any]:
-        for found in findings(run, dataset, frequency=frequency):
-            yield from _findings(found)
+        for result in findings(run, dataset, frequency=frequency):
+            yield from _findings(result)
 
     def figures(self, runs: Mapping[str, Any], *, marked: Collection[str] | None = None) -> Mapping[str, Any]:
         from evenhand.papers.charts import profession_figures
@@ -107,21 +107,21 @@ def _distribution(labels: pd.DataFrame, rows: Sequence[Any]) -> Iterator[Rendera
     yield table(["evaluation data", "Ent.", "Con.", "Neu.", "FN", "NLI-CoAL"], lines, left=["evaluation data"])
 
 
-def _findings(found: Findings) -> Iterator[RenderableType]:
-    if found.ranks.empty:
+def _findings(result: Findings) -> Iterator[RenderableType]:
+    if result.ranks.empty:
         yield line("No two partners have both a score: a larger sample would have some.", "dim")
         return
     yield line("The paper's test of female minus male, over single pairs: no verdict rests on it", "bold")
     numbers = {"difference": "+.3f", "w": RANKS, "r": "+.2f", "r_printed": "+.2f", "p_printed": ".4f", "pairs": ","}
-    yield framed(found.ranks, {found.by: "", **numbers})
-    if len(found.agreement):
+    yield framed(result.ranks, {result.by: "", **numbers})
+    if len(result.agreement):
         effects = "women against men, agreement of form and person, the form itself, the level"
         yield line(f"German forms crossed: {effects}", "bold")
         columns = {"prof_gender": "", "effect": "", "value": "+.3f", "low": "+.3f", "high": "+.3f", "p_holm": ".4f"}
-        yield framed(found.agreement, columns)
-    yield from claim_lines(found.claims)
-    correlated = {f"share of women, {country}": frame for country, frame in found.workforce.items()}
-    correlated |= {f"confound: {name}": frame for name, frame in found.confounds.items()}
+        yield framed(result.agreement, columns)
+    yield from claim_lines(result.claims)
+    correlated = {f"share of women, {country}": frame for country, frame in result.workforce.items()}
+    correlated |= {f"confound: {name}": frame for name, frame in result.confounds.items()}
     if correlated:
         yield line("\nCorrelation over attributes of female minus male (Pearson, Spearman; 95 % intervals)", "bold")
         yield _correlations(correlated)

@@ -51,8 +51,8 @@ def latex(comparison: Comparison) -> str:
     lines = [HEAD]
     for (dataset, measure), rows in by_task(judged_rows(comparison)).items():
         about = _reading(comparison, rows[0])
-        said = [note for note in _notes(comparison) if not note.startswith(("Detectable", "Moved"))]
-        notes = " ".join([f"{measure} on {dataset}: {about}.", *said, MOVED])
+        remarks = [note for note in _notes(comparison) if not note.startswith(("Detectable", "Moved"))]
+        notes = " ".join([f"{measure} on {dataset}: {about}.", *remarks, MOVED])
         columns = "".join("l" if head in WORDS else "r" for head in heads)
         cells = [[_latex_cell(*of) for of in zip(heads, row, strict=True)] for row in _cells(rows, heads)]
         titles = [[named.get(head, escaped(head)) for head in heads]]

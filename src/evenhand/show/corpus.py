@@ -38,40 +38,40 @@ def percent(share: Estimate) -> str:
     return f"{100 * share.value:.1f} %{ends}"
 
 
-def size(found: Counted) -> str:
+def size(count: Counted) -> str:
     """How large a corpus is."""
-    sizes = {found.unit: found.documents, "sentence": found.sentences}
+    sizes = {count.unit: count.documents, "sentence": count.sentences}
     return ", ".join(f"{n:,} {what}{'s' if n != 1 else ''}" for what, n in sizes.items())
 
 
-def cautions(found: Counted) -> list[str]:
+def cautions(count: Counted) -> list[str]:
     """Warnings about the numbers: files that were skipped, and paragraphs that were counted as documents."""
     notes = []
-    if found.unit == "paragraph":
+    if count.unit == "paragraph":
         notes.append("Paragraphs of one text are not independent of each other, so the true intervals are wider.")
-    if found.skipped:
-        files = "; ".join(f"{name}: {why}" for name, why in found.skipped.items())
+    if count.skipped:
+        files = "; ".join(f"{name}: {why}" for name, why in count.skipped.items())
         notes.append(f"Not counted, since not English: {files}")
     return notes
 
 
-def shares(found: Counted) -> dict[str, Ratio]:
+def shares(count: Counted) -> dict[str, Ratio]:
     """The counts of women and men, by gendered words and by first names."""
-    return {"gendered words": found.words, "first names": found.names}
+    return {"gendered words": count.words, "first names": count.names}
 
 
-def number_tested(found: Counted) -> str:
+def number_tested(count: Counted) -> str:
     """How many words were tested."""
-    return f"{found.tested:,} were tested" if found.tested else f"none is in {FEWEST} sentences about one of them alone"
+    return f"{count.tested:,} were tested" if count.tested else f"none is in {FEWEST} sentences about one of them alone"
 
 
-def around(found: Counted) -> dict[str, dict[str, str]]:
+def around(count: Counted) -> dict[str, dict[str, str]]:
     """The words that occur more often with women, and with men, than chance explains, the largest |z| first.
 
     Each has its number of sentences there and, in brackets, the expected one: "nursing 12 (5)".
     """
     words: dict[str, dict[str, str]] = {"women": {}, "men": {}}
-    rows: Any = found.contexts.sort_values("z", key=abs, ascending=False, kind="stable").to_dict("records")
+    rows: Any = count.contexts.sort_values("z", key=abs, ascending=False, kind="stable").to_dict("records")
     for row in rows:
         here, expected = row["female"], row["expected_female"]
         if row["z"] > 0:
@@ -80,39 +80,39 @@ def around(found: Counted) -> dict[str, dict[str, str]]:
     return words
 
 
-def corpus_tables(name: str, found: Counted) -> RenderableType:
+def corpus_tables(name: str, count: Counted) -> RenderableType:
     """A corpus in numbers: women and men by words and by first names, professions, words around them."""
-    return Group(*_corpus_parts(name, found))
+    return Group(*_corpus_parts(name, count))
 
 
-def _corpus_parts(name: str, found: Counted) -> Iterator[RenderableType]:
-    yield line(f"{name}: {size(found)}", "bold")
+def _corpus_parts(name: str, count: Counted) -> Iterator[RenderableType]:
+    yield line(f"{name}: {size(count)}", "bold")
     heads = ("counted", "women", "men", "share of women", "verdict")
-    rows = [[what, f"{r.female:,}", f"{r.male:,}", percent(r.share), lean(r.lean)] for what, r in shares(found).items()]
+    rows = [[what, f"{r.female:,}", f"{r.male:,}", percent(r.share), lean(r.lean)] for what, r in shares(count).items()]
     yield table(heads, rows, left=["counted", "verdict"])
-    yield from (line(f"{r.log.note.capitalize()}.", "yellow") for r in shares(found).values() if r.log.note)
-    yield line(f"Intervals are 95 %, over {found.unit}s. First names are those that evenhand swap would swap.", "dim")
-    yield from (line(told, "yellow") for told in cautions(found))
-    if found.beside.empty:
-        yield line(f"Mean size over professions: –, since {found.score.note}.", "")
+    yield from (line(f"{r.log.note.capitalize()}.", "yellow") for r in shares(count).values() if r.log.note)
+    yield line(f"Intervals are 95 %, over {count.unit}s. First names are those that evenhand swap would swap.", "dim")
+    yield from (line(caution, "yellow") for caution in cautions(count))
+    if count.beside.empty:
+        yield line(f"Mean size over professions: –, since {count.score.note}.", "")
     else:
         numbers = {"women": ",", "men": ",", "ratio": "+.2f", "low": "+.2f", "high": "+.2f"}
-        jobs = found.beside.sort_values("ratio").rename(columns={"female": "women", "male": "men", "lean": "verdict"})
+        jobs = count.beside.sort_values("ratio").rename(columns={"female": "women", "male": "men", "lean": "verdict"})
         yield line("Sentences with a profession: ln(men / women), less that of the corpus as a whole", "bold")
         yield framed(jobs.assign(verdict=jobs["verdict"].map(lean)), {"profession": "", **numbers, "verdict": ""})
-        mean = found.score.number(".2f")
+        mean = count.score.number(".2f")
         yield line(f"Mean size over {len(jobs)} profession{'s' * (len(jobs) > 1)}: {mean} (0: none is gendered)", "")
-    if len(found.rare):
-        few = ", ".join(f"{row.profession} {row.female}/{row.male}" for row in found.rare.itertuples())
+    if len(count.rare):
+        few = ", ".join(f"{row.profession} {row.female}/{row.male}" for row in count.rare.itertuples())
         yield line(f"In fewer than {FEWEST} sentences, so without a verdict (women/men): {few}", "dim")
-    if found.contexts.empty:
-        yield line(f"No word stands out next to women or men: {number_tested(found)}.", "")
+    if count.contexts.empty:
+        yield line(f"No word stands out next to women or men: {number_tested(count)}.", "")
         return
     yield line(
-        f"Words that occur more often than chance explains, of {found.tested:,} that were tested: sentences (expected)",
+        f"Words that occur more often than chance explains, of {count.tested:,} that were tested: sentences (expected)",
         "bold",
     )
-    for side, words in around(found).items():
+    for side, words in around(count).items():
         yield line(f"  with {side}: {', '.join(words.values()) or 'none'}", "")
 
 
@@ -144,8 +144,8 @@ class Section:
         words = self.found.words
         if not words.log.known:
             return words.log.note + "."
-        told = {"female": "It speaks more of women", "male": "It speaks more of men"}
-        shown = told.get(words.lean, "It is not shown to speak more of women or of men")
+        sentences = {"female": "It speaks more of women", "male": "It speaks more of men"}
+        shown = sentences.get(words.lean, "It is not shown to speak more of women or of men")
         return f"{shown}: women are {percent(words.share)} of its gendered words."
 
     @property
@@ -184,8 +184,8 @@ class Section:
     def words(self) -> dict[str, list[tuple[str, Sequence[str]]]]:
         """The words around women, and around men, with how often they occur, and examples."""
         return {
-            who: [(told, self.examples.get(word, ())) for word, told in found.items()]
-            for who, found in around(self.found).items()
+            who: [(text, self.examples.get(word, ())) for word, text in listed.items()]
+            for who, listed in around(self.found).items()
         }
 
     def common(self, what: str) -> dict[str, pd.DataFrame]:
@@ -205,7 +205,7 @@ def corpus_page(
     listed: str = "professions",
 ) -> str:
     """The page of these corpora; `facts` say how they were counted, `listed` what is counted next to people."""
-    sections = [Section(name, found, examples.get(name, {})) for name, found in corpora.items()]
+    sections = [Section(name, count, examples.get(name, {})) for name, count in corpora.items()]
     return render(
         "corpus.html.j2",
         sections=sections,

@@ -45,7 +45,7 @@ def summary(verdicts: Sequence[Verdict]) -> str:
         for judged in verdict.rules
     ]
     heads = ["verdict", "model", "rule", "found, with its 95 % interval"]
-    notes = "".join(f"\n{markdown(note)}\n" for note in dict.fromkeys(n for one in verdicts for n in one.notes))
+    notes = "".join(f"\n{markdown(note)}\n" for note in dict.fromkeys(n for verdict in verdicts for n in verdict.notes))
     return f"### Gender bias: {MARKS[whole]}\n\n{markdown_table(heads, rows, left=heads)}{notes}"
 
 

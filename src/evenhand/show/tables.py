@@ -87,8 +87,8 @@ def models(rows: pd.DataFrame, dataset: str, measure: str, reading: str = "") ->
     marks = set(rows["mark"]) - {""}
     notes = ["best and worst: every comparison passes the test, adjusted over the table"] if marks - {"unfit"} else []
     notes += ["unfit: the doctor found that the model cannot be measured here"] if "unfit" in marks else []
-    told = [line(note, "dim") for note in notes or ["no model is shown to be best or worst"]]
-    return Group(title, line(reading, "dim"), table([*shown, *names], lines, left=shown), *told)
+    remarks = [line(note, "dim") for note in notes or ["no model is shown to be best or worst"]]
+    return Group(title, line(reading, "dim"), table([*shown, *names], lines, left=shown), *remarks)
 
 
 def _by_model(part: pd.DataFrame, names: Sequence[str]) -> list[str]:

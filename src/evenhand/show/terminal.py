@@ -95,11 +95,11 @@ def _lead(run: StoredRun, lines: Sequence[tuple[Measured, Line]]) -> Iterator[Re
 
 def _rows_that_fit(lines: Sequence[tuple[Measured, Line]]) -> list[tuple[Measured, Line]]:
     """The main numbers, and the other rows of each dataset where all of them fit in ROWS."""
-    left, datasets = ROWS - sum(found.main for _, found in lines), set[str]()
-    for dataset, count in Counter(section.dataset for section, found in lines if not found.main).items():
+    left, datasets = ROWS - sum(row.main for _, row in lines), set[str]()
+    for dataset, count in Counter(section.dataset for section, row in lines if not row.main).items():
         if count <= left:
             left, datasets = left - count, {*datasets, dataset}
-    return [found for found in lines if found[1].main or found[0].dataset in datasets]
+    return [pair for pair in lines if pair[1].main or pair[0].dataset in datasets]
 
 
 def _reasons(lines: Sequence[tuple[Measured, Line]]) -> list[str]:
@@ -111,10 +111,10 @@ def _reasons(lines: Sequence[tuple[Measured, Line]]) -> list[str]:
 
 def _detectable_leans(lines: Sequence[tuple[Measured, Line]]) -> Iterator[str]:
     """For main numbers that show no lean, the smallest lean that such data would show in four of five cases."""
-    for section, found in lines:
-        number = found.numbers[0]
-        if found.main and found.verdicts[0].tone == "undecided" and number.detectable > 0:
-            yield f"{section.dataset}, {found.label or 'all'}, {readings.least(number, found.reading)}"
+    for section, row in lines:
+        number = row.numbers[0]
+        if row.main and row.verdicts[0].tone == "undecided" and number.detectable > 0:
+            yield f"{section.dataset}, {row.label or 'all'}, {readings.least(number, row.reading)}"
 
 
 def _dataset_title(section: Measured) -> str:
@@ -125,10 +125,10 @@ def _dataset_title(section: Measured) -> str:
 
 def _sentences(lines: Sequence[tuple[Measured, Line]]) -> Iterator[Text]:
     shown = main_leans(lines)
-    for section, found in shown[:SENTENCES]:
-        verdict = found.verdicts[0]
+    for section, row in shown[:SENTENCES]:
+        verdict = row.verdicts[0]
         much = f": {verdict.much}" if verdict.much else ""
-        label = f", {found.label}" if found.label else ""
+        label = f", {row.label}" if row.label else ""
         yield Text(f"{verdict.mark} {_dataset_title(section)}{label}: {verdict.short}{much}.")
     if len(shown) > SENTENCES:
         yield Text(f"and {len(shown) - SENTENCES} more, marked below.")
@@ -223,8 +223,8 @@ def scorecard(
     parts: list[RenderableType] = [line(f"Careful: {text}", "yellow") for text in run.record.warnings]
     parts += [line(text, "dim") for text in run.record.caveats]
     parts += [
-        line(f"{found.verdict.capitalize()}, {found.check}: {found.says} {found.do}", VERDICTS[found.verdict])
-        for found in run.record.concerns
+        line(f"{finding.verdict.capitalize()}, {finding.check}: {finding.says} {finding.do}", VERDICTS[finding.verdict])
+        for finding in run.record.concerns
     ]
     for dataset in datasets or run.datasets:
         tasks = run.tasks_on(dataset)

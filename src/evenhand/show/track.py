@@ -20,14 +20,14 @@ MARKS = {"lost": "▲", "gained": "▼", "changed": "◆"}
 BECAME = {"lost": "became more biased", "gained": "became less biased", "changed": "changed"}
 KNOWS = {"lost": "came to know less", "gained": "came to know more", "changed": "changed"}
 """By Change.way: BECAME for measures of bias, KNOWS for measures of what a model should know."""
-TOLD = 3
+MOST_NAMED = 3
 """Changes that the first sentence names."""
 
 
 def curve_name(track: Track, curve: Curve) -> str:
     """A curve in words: the dataset, and the group where there are several."""
     title = readings.dataset(curve.task.dataset)
-    others = {one.task.dataset for one in track.curves if readings.dataset(one.task.dataset) == title}
+    others = {other.task.dataset for other in track.curves if readings.dataset(other.task.dataset) == title}
     whole = f"{title} · {curve.task.dataset}" if len(others) > 1 else title
     words = readings.words_of(curve.values[0])
     return f"{whole}, {words}" if words else whole
@@ -53,13 +53,13 @@ def lead(track: Track) -> str:
         are = "is" if len(unfit) == 1 else "are"
         return f"Nothing can be judged: {', '.join(unfit)} {are} unfit to be measured, by the doctor."
     if not track.shown:
-        groups = _group_changes(track, track.overall)
-        overall = "".join(f" From {start} to {end} it {told}{of}." for told, start, end, of in groups)
+        whole = _group_changes(track, track.overall)
+        overall = "".join(f" From {start} to {end} it {change}{of}." for change, start, end, of in whole)
         others_note = f"No change between neighbouring checkpoints is shown in {_values(len(track.curves))}"
         return f"{others_note}; other measures are not compared here.{overall}"
     groups = list(_group_changes(track, track.shown))
-    parts = [f"{told} between {start} and {end}{of}" for told, start, end, of in groups[:TOLD]]
-    text = ", ".join(parts) + (f", and {len(groups) - TOLD} more" if len(groups) > TOLD else "")
+    parts = [f"{change} between {start} and {end}{of}" for change, start, end, of in groups[:MOST_NAMED]]
+    text = ", ".join(parts) + (f", and {len(groups) - MOST_NAMED} more" if len(groups) > MOST_NAMED else "")
     others_note = f"No other change between neighbours is shown in {_values(len(track.curves))}"
     return f"{text[:1].upper()}{text[1:]}. {others_note}; other measures are not compared here."
 

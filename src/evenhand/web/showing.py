@@ -116,7 +116,7 @@ def _page(paths: tuple[Path, ...], stamps: tuple[int, ...]) -> str:
 
 @lru_cache(maxsize=KEPT)
 def _compare_runs(before: Path, after: Path, *stamps: int) -> pd.DataFrame:
-    made = compare([StoredRun.load(before), StoredRun.load(after)])
-    if made.shared:
+    comparison = compare([StoredRun.load(before), StoredRun.load(after)])
+    if comparison.shared:
         raise BadInput("These runs are of different samples. Compare the items that both have with: evenhand compare.")
-    return made.frame[made.frame["needed"] > 0]  # values that mix stereotype and default get no verdict
+    return comparison.frame[comparison.frame["needed"] > 0]  # values that mix stereotype and default get no verdict

@@ -77,8 +77,8 @@ def html(what: Any) -> str:
 def _(run: StoredRun) -> str:
     lines = summary(measured_tasks(run))
     page = run.path / FILE
-    told = public_path(page)  # of a private path only the name, which cannot be a link
-    link = quote(told) if page.exists() and Path(told).absolute() == page.absolute() else ""
+    shown = public_path(page)  # of a private path only the name, which cannot be a link
+    link = quote(shown) if page.exists() and Path(shown).absolute() == page.absolute() else ""
     return _fill_template("run", run=run, lead=lead(lines), lines=lines[:ROWS], more=len(lines[ROWS:]), link=link)
 
 
@@ -87,8 +87,8 @@ def _(comparison: Comparison) -> str:
     moved = [row for row in comparison.rows if row.moved]
     judged = [row for row in comparison.rows if row.needed]
     main = [row for row in judged if row.contrast or not row.groups][: 2 * ROWS]
-    told = "Changes with their 95 % intervals"
-    drawn = picture(changes(Comparison(comparison.runs, tuple(main))), told) if main else None
+    caption = "Changes with their 95 % intervals"
+    drawn = picture(changes(Comparison(comparison.runs, tuple(main))), caption) if main else None
     return _fill_template("comparison", comparison=comparison, moved=_rows(moved), every=_rows(judged), drawn=drawn)
 
 
@@ -115,7 +115,7 @@ def _(found: Findings) -> str:
 
 @html.register
 def _(charts: Figures) -> str:
-    return _fill_template("figures", drawn=[picture(one, name) for name, one in charts.items()])
+    return _fill_template("figures", drawn=[picture(chart, name) for name, chart in charts.items()])
 
 
 def _fill_template(kind: str, **known: Any) -> str:

@@ -46,16 +46,17 @@ def items_of(members: Sequence[Measured]) -> list[Items]:
 
 
 def _item_table(members: Sequence[Measured]) -> Items:
-    wanted = members[0].runs[0].headline_task(members[0].dataset).name
-    first = next((section for section in members if section.key == wanted), members[0])
+    headline = members[0].runs[0].headline_task(members[0].dataset).name
+    first = next((section for section in members if section.key == headline), members[0])
     rows = first.items[0]
     index = pd.Index(rows["id_female"] if first.paired else rows["id"])
-    kept = slice(0, MOST)
+    first_rows = slice(0, MOST)
     heads = {name: head for name, head in zip(("text", "other"), first.reading.sentences, strict=True) if head}
+    columns: list[dict[str, Any]]
     columns = [{"name": head, "kind": "text", "rows": _strings(rows[name])} for name, head in heads.items()]
     columns += [*_label_columns(first, rows), *_score_columns(members, first, index)]
     for column in columns:
-        column["rows"] = column["rows"][kept]
+        column["rows"] = column["rows"][first_rows]
     sort = next((n for n, c in enumerate(columns) if c.pop("first", False)), len(columns) - 1)
     texts = [column.pop("rows") for column in columns if column["kind"] == "text"]
     together = [text for row in zip(*texts, strict=True) for text in row]  # neighbours that are alike compress best
@@ -85,9 +86,9 @@ def _score_columns(members: Sequence[Measured], first: Measured, index: pd.Index
             ids = rows["id_female"] if section.paired else rows["id"]
             scores = pd.Series(rows["score"].to_numpy(dtype=float), index=ids).reindex(index).to_numpy()
             shown = section.reading.title if len(members) > 1 else "score"
-            wanted = section.key == first.key if not first.reading.ranked else section.measure == first.reading.ranked
+            sorts = section.key == first.key if not first.reading.ranked else section.measure == first.reading.ranked
             column = {"name": f"{shown}{of}", "kind": "score", "rows": _round_scores(scores), "signed": section.signed}
-            yield column | {"first": wanted}
+            yield column | {"first": sorts}
             if section.paired and not of:
                 for side, words in zip(("female", "male"), section.reading.sentences, strict=True):
                     each = _round_scores(rows.set_axis(ids)[f"score_{side}"].reindex(index).to_numpy(dtype=float))

@@ -23,8 +23,8 @@ def _facts(run: StoredRun) -> Iterator[tuple[str, Any]]:
     yield "model", about.model
     imported = any(audit.imported for audit in about.audits)
     loaded = about.loaded
-    asked = "server" in loaded or "settings" in loaded
-    whose = "name, how it is asked" if asked else "name, file" if imported else "weights, tokenizer, dtype"
+    served = "server" in loaded or "settings" in loaded
+    whose = "name, how it is asked" if served else "name, file" if imported else "weights, tokenizer, dtype"
     yield f"fingerprint ({whose})", about.fingerprint
     for name in (
         *("source", "revision", "architecture", "dtype", "device", "attention", "batch_size", "threads"),

@@ -141,9 +141,9 @@ def reading(task: TaskRecord, *, estimand: str = "", contrast: bool = False, kin
         fields["does_not_show"] = [*fields.get("does_not_show", ()), _words()["everywhere"]["does_not_show"]]
     nouns = {**_words()["kinds"], **dataset_words(task.dataset)}
     for name in ("leans", "much"):
-        given = fields.get(name, "")
+        words = fields.get(name, "")
         fields[name] = (
-            _fill_nouns(given, nouns) if isinstance(given, str) else [_fill_nouns(text, nouns) for text in given]
+            _fill_nouns(words, nouns) if isinstance(words, str) else [_fill_nouns(text, nouns) for text in words]
         )
     fields = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
     known = {name: value for name, value in fields.items() if name in Reading.__dataclass_fields__}

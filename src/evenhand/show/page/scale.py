@@ -81,9 +81,9 @@ def strip(
         if number.known and math.isfinite(number.value):
             y = LINE * row + LINE / 2
             left, right = (number.low, number.high) if number.spans else (number.value, number.value)
-            said = verdicts[row] if verdicts else Verdict("leans", "")
-            radius = RADII.get(said.mark, 5)
-            marks.append(Mark(x(number.value), x(left), x(right), y, number.spans, row + 1, said.tone, radius))
+            verdict = verdicts[row] if verdicts else Verdict("leans", "")
+            radius = RADII.get(verdict.mark, 5)
+            marks.append(Mark(x(number.value), x(left), x(right), y, number.spans, row + 1, verdict.tone, radius))
     neutral = next((n.neutral for n in numbers if not math.isnan(n.neutral)), math.nan)
     where, at = (x(neutral), f"{neutral:g}") if low <= neutral <= high else (None, "")
     return IntervalScale(tuple(marks), where, at, ends, LINE * len(numbers) + FOOT, alt)
