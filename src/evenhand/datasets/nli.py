@@ -51,14 +51,14 @@ CONTROLLED = ("dev", "test")
 """The pairs of the bias-controlled sets: 30 occupations in 50 captions each; their labels are for training."""
 
 
-def bundled(language: str) -> Dataset:
+def our_set(language: str) -> Dataset:
     """Our set of a language: 30 occupations in 24 captions, each with a woman and with a man."""
     return _dataset(words_and_captions(language), flaws="Not validated by annotators. Two genders only.")
 
 
 def japanese(segmented: Segmented = "no") -> Dataset:
     """Our Japanese set: the same occupations and scenes; `segmented="yes"` puts spaces between words."""
-    return cut(bundled("ja"), segmented)
+    return cut(our_set("ja"), segmented)
 
 
 def cut(dataset: Dataset, segmented: Segmented) -> Dataset:

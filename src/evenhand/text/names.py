@@ -162,8 +162,8 @@ class Naming:
                 if not (len(run) == 2 and run[0][0] in CONTEXT["first_titles"]):
                     last.add(run[-1][0])
         if words := first & CONTEXT["words"]:
-            spelt = Counter(LETTERS.findall(text))
-            first -= {word for word in words if _mostly_small(spelt, word)}
+            counts = Counter(LETTERS.findall(text))
+            first -= {word for word in words if _mostly_small(counts, word)}
         settled = first | last | CONTEXT["never"]
         alone = [run for run in runs if len(run) == 1 and run[0][0] not in settled]
         doubtful = {
@@ -212,14 +212,14 @@ class Draft:
             if word in places or word in self.first or word.isupper() or PLACED.search(before):
                 continue
             usual = word in CONTEXT["elsewhere"] or STARTS.search(before)
-            if not usual and word.lower() not in self._spelt:
+            if not usual and word.lower() not in self._word_counts:
                 continue  # Grace, in the middle of a sentence, and no grace
             if self._is_first_name(run, 0, self.naming.table[word.lower()], {word}):  # if the model says so
                 places[word] = place("name", self.text, start, start + len(word))
         return places
 
     @cached_property
-    def _spelt(self) -> Counter[str]:
+    def _word_counts(self) -> Counter[str]:
         return Counter(LETTERS.findall(self.text))
 
     def edits(self, odds: Mapping[Place, float]) -> Iterator[Edit]:
@@ -239,7 +239,7 @@ class Draft:
                     yield Edit(start, word, word, STAYS)  # it does what people do
         surnames = {run[-1][0] for run in self.runs if len(run) > 1}
         for word, start in self.unlisted:
-            if word not in surnames and word.lower() not in self._spelt:  # People, where it has people, too
+            if word not in surnames and word.lower() not in self._word_counts:  # People, where it has people, too
                 yield Edit(start, word, word, STAYS)
 
     def _is_first_name(self, run: Run, index: int, name: Name, first: set[str]) -> bool:
@@ -286,7 +286,7 @@ class Draft:
             return False
         if word in self.last or word in CONTEXT["elsewhere"] or name.surname or word in CONTEXT["surnames"]:
             return False
-        if word in CONTEXT["words"] and (STARTS.search(before) or _mostly_small(self._spelt, word, more=1)):
+        if word in CONTEXT["words"] and (STARTS.search(before) or _mostly_small(self._word_counts, word, more=1)):
             return False
         return not PLACE_WORDS.search(before)
 

@@ -60,7 +60,7 @@ PRONOUNS: dict[To, dict[str, tuple[str, str]]] = {
 ROLES = {"her": ("object", "possessive"), "his": ("alone", "possessive")}
 
 
-class Spelt(dict[str, tuple[str, str] | None]):
+class PartnerTable(dict[str, tuple[str, str] | None]):
     """A word, in any case and with any apostrophe -> its partner and kind, None for other words.
 
     Lookups are cached: most words of a text occur again, and looking them up is most of the work.
@@ -95,7 +95,7 @@ class Swapper:
         to: To = "other",
     ) -> None:
         self.names, self.grammar, self.to = names, grammar, to
-        self.words = Spelt(_user_partners(pairs, only) if pairs is not None else _bundled_partners(only, to))
+        self.words = PartnerTable(_user_partners(pairs, only) if pairs is not None else _bundled_partners(only, to))
         self.several = _shared_partners() if to == "other" and pairs is None else {}
         self.one_way = only is not None
 
