@@ -51,7 +51,7 @@ def test_bounds_take_all_other_texts_as_about_men_and_as_about_women() -> None:
 
 
 def test_the_paths_are_worth_as_many_texts_as_have_their_variance() -> None:
-    kept = {"varies": [0.01, 0.03], "counted": [0.2, 0.12], "open": [0.0, 0.004]}
+    kept: dict[str, Any] = {"varies": [0.01, 0.03], "counted": [0.2, 0.12], "open": [0.0, 0.004]}
     found = written.summarise(scores([(JOBS[0], 0.5, 0.9), (JOBS[1], 0.5, 0.9)], **kept), {"paths": 8})
     assert found.paths == 16
     assert found.worth == pytest.approx(16 * 0.32 / 0.04)

@@ -703,4 +703,4 @@ def test_a_fault_shows_no_traceback(app: ASGIApp, monkeypatch: pytest.MonkeyPatc
 def test_runs_of_different_samples_are_not_compared_here(tmp_path: Path) -> None:
     whole, part = (audited(tmp_path, f"{limit}", 1.0, limit=limit, measure="likelihood-lean") for limit in (None, 20))
     with pytest.raises(BadInput, match="different samples"):
-        showing.compared(whole, part)
+        showing.comparison_tables(whole, part)
