@@ -15,7 +15,7 @@ from benchmarks.timing import Side, largest, ratios
 from evenhand import datasets
 from evenhand.core.items import Pair
 from evenhand.core.questions import Likelihood
-from evenhand.distributed.cluster import check_engine, connected
+from evenhand.distributed.cluster import check_engine, connection
 from evenhand.distributed.remote_model import WorkerPool
 from evenhand.models.planning.plan import Batch
 
@@ -38,7 +38,7 @@ def rows() -> Iterator[Row]:
     torch.set_num_threads(1)  # a worker has as many as we
     os.environ["OMP_NUM_THREADS"] = "1"  # and so have the libraries below it
     try:
-        with connected(cpus=3):
+        with connection(cpus=3):
             yield _row()
     finally:
         torch.set_num_threads(threads)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import evenhand
 from evenhand import Run
-from evenhand.analysis.tracking import Curve, tracked
+from evenhand.analysis.tracking import Curve, make_track
 from evenhand.stats import intervals, significance
 from evenhand.stats.intervals import proportion_interval
 from helpers.null_curves import Noise, false_alarms, noise_of
@@ -32,7 +32,7 @@ CHECKPOINTS = 5
 def real(folder: str) -> tuple[Run, tuple[Curve, ...], list[Noise]]:
     """A run of the bundled model, its curves (women minus men, by group of professions), and the noise for them."""
     run = Run.load(folder)
-    curves = tracked([run, run]).curves
+    curves = make_track([run, run]).curves
     return run, curves, noise_of(run, curves)
 
 

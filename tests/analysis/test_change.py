@@ -14,7 +14,7 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 
 from evenhand import BadInput, Run
-from evenhand.analysis.change import COLUMNS, Change, adjust_families, changed, changes_frame, differences
+from evenhand.analysis.change import COLUMNS, Change, adjust_families, change_table, changes_frame, differences
 from evenhand.analysis.two_runs import Means, _farther
 from helpers.audited_runs import noise
 from helpers.made_scores import PAPER, associations, run, scores
@@ -44,7 +44,7 @@ def two(
 
 def rows(before: Run, after: Run) -> dict[str, Any]:
     """The rows of `changed` by group; of runs with one measure."""
-    return {str(row["group"]): row for row in changed(before, after).to_dict("records")}
+    return {str(row["group"]): row for row in change_table(before, after).to_dict("records")}
 
 
 SIX = ([0.1, 0.5, 0.3, 0.2, 0.4, 0.6], [0.0, 0.1, 0.25, 0.3, 0.2, 0.1])
@@ -94,7 +94,7 @@ def test_the_detectable_change_would_be_seen_four_times_in_five() -> None:
 def test_p_is_adjusted_over_all_rows_by_holm() -> None:
     rng = np.random.default_rng(2)
     before, after = rng.normal(0, 1, 40), rng.normal(0.4, 1, 40)
-    frame = changed(*two(before.tolist(), after.tolist(), category=[f"c{n % 4}" for n in range(40)]))
+    frame = change_table(*two(before.tolist(), after.tolist(), category=[f"c{n % 4}" for n in range(40)]))
     assert len(frame) == 5
     assert frame["p_holm"].tolist() == pytest.approx(multipletests(frame["p"], method="holm")[1].tolist())
     assert (frame["p_holm"] > frame["p"]).any()
@@ -104,10 +104,10 @@ def test_the_order_of_items_changes_nothing() -> None:
     rng = np.random.default_rng(3)
     values = rng.normal(size=(2, 24)).tolist()
     before, after = two(*values, category=["a", "b"] * 12, profession=[f"job{n // 2}" for n in range(24)])
-    wanted = changed(before, after)
+    wanted = change_table(before, after)
     before.__dict__["scores"] = before.scores.sample(frac=1, random_state=1)
     after.__dict__["scores"] = after.scores.sample(frac=1, random_state=2)
-    pd.testing.assert_frame_equal(changed(before, after), wanted)
+    pd.testing.assert_frame_equal(change_table(before, after), wanted)
 
 
 def test_items_that_either_run_could_not_score_are_left_out_and_counted() -> None:
@@ -131,7 +131,7 @@ def test_associations_are_compared_as_female_minus_male_by_profession_group() ->
     female = before["gender"] == "female"
     moved = np.random.default_rng(1).normal(0, 0.01, len(before))  # t has no verdict on what never varies
     after = before.assign(score=before["score"] + np.where(female, 0.5, 0.2) + moved)  # 0.3 more for women
-    found = changed(associations(before, "one"), associations(after, "other"))
+    found = change_table(associations(before, "one"), associations(after, "other"))
     assert found["measure"].tolist() == ["association, female - male"] * 3
     told = found.set_index("group")
     assert told["before"].to_dict() == pytest.approx({"balanced": -0.4, "female": 1.18, "male": -0.99})
@@ -146,7 +146,7 @@ def test_partners_are_found_by_their_ids_and_count_by_profession() -> None:
     rng = np.random.default_rng(4)
     after["score"] += rng.normal(0, 0.3, len(after))
     after.loc[after["gender"] == "female", "score"] += after["profession"].str[-1].astype(float)  # by profession
-    found = changed(associations(before, "one"), associations(after.sample(frac=1, random_state=1), "other"))
+    found = change_table(associations(before, "one"), associations(after.sample(frac=1, random_state=1), "other"))
     moved = after.assign(score=after["score"] - before["score"]).pivot_table("score", "profession", "gender")
     of_male = moved[moved.index.str.startswith("male")]
     wanted = stats.ttest_1samp(of_male["female"] - of_male["male"], 0).confidence_interval(0.95)
@@ -157,7 +157,7 @@ def test_partners_are_found_by_their_ids_and_count_by_profession() -> None:
 def test_a_pair_of_which_one_item_has_no_score_is_left_out() -> None:
     before = scores(PAPER)
     after = before.assign(score=before["score"].where(before["id"] != "0"))
-    found: Any = changed(associations(before, "one"), associations(after, "other")).set_index("group")
+    found: Any = change_table(associations(before, "one"), associations(after, "other")).set_index("group")
     assert found[["n", "left_out"]].to_dict("index")["balanced"] == {"n": 23, "left_out": 1}
     assert found[["n", "left_out"]].to_dict("index")["male"] == {"n": 24, "left_out": 0}
 
@@ -236,7 +236,7 @@ def test_a_model_that_was_measured_twice_with_other_scores_is_compared_as_two() 
 
 def test_a_measure_that_is_not_there_is_refused() -> None:
     with pytest.raises(BadInput, match="'pronouns' is not a measure of evenhand's"):
-        changed(*two(*SIX, "pronouns"))
+        change_table(*two(*SIX, "pronouns"))
 
 
 def test_runs_of_other_items_are_refused() -> None:
@@ -244,14 +244,14 @@ def test_runs_of_other_items_are_refused() -> None:
     ids = [f"x{n}" if n else old for n, old in enumerate(other.scores["id"])]
     other.__dict__["scores"] = other.scores.assign(id=ids)
     with pytest.raises(BadInput, match="on d: samples of 6 items and 5 items, 1 in common"):
-        changed(one, other)
+        change_table(one, other)
 
 
 def test_only_what_both_have_is_compared() -> None:
     (one, other), (more, _) = two(*SIX), two(*SIX, "singular-they")
     both = Run(one.path, with_fields(one.record, tasks=(*more.record.tasks, *one.record.tasks)))
     both.__dict__["scores"] = pd.concat([more.scores, one.scores], ignore_index=True)
-    pd.testing.assert_frame_equal(changed(both, other), changed(one, other))
+    pd.testing.assert_frame_equal(change_table(both, other), change_table(one, other))
 
 
 def test_adjusted_keeps_what_it_is_given_and_leaves_out_what_has_no_p() -> None:

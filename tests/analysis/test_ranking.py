@@ -11,7 +11,7 @@ import pytest
 
 import evenhand
 from evenhand import Answer, BadInput, Fill, Likelihood, Run, Table
-from evenhand.analysis.comparison import comparable, side_by_side
+from evenhand.analysis.comparison import comparable_tasks, side_by_side
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.show.tables import models as table_of_models
@@ -110,7 +110,7 @@ def test_several_models_on_the_command_line_are_set_side_by_side(
     chart = tmp_path / "models-pairs-stereotype-share.svg"
     assert str(chart) in printed
     assert "mini-en" in chart.read_text()
-    assert comparable(Run.load(tmp_path / "tiny")) == [("pairs", "stereotype-share")]
+    assert comparable_tasks(Run.load(tmp_path / "tiny")) == [("pairs", "stereotype-share")]
 
 
 def test_a_model_without_a_value_gets_a_dash() -> None:
@@ -193,7 +193,7 @@ def test_where_women_and_men_are_partners_models_are_ranked_by_their_difference(
     biased, fair = scores(PAPER), scores(dict.fromkeys(PAPER, 0.1), noise=0.06)
     other = biased.assign(score=biased["score"] + rng.normal(0, 0.01, len(biased)))
     runs = [associations(frame, path) for frame, path in ((biased, "a"), (fair, "b"), (other, "c"))]
-    assert comparable(runs[0]) == [("becpro-en", "association")]
+    assert comparable_tasks(runs[0]) == [("becpro-en", "association")]
     rows = side_by_side(runs, "becpro-en", "association").set_index(["prof_gender", "model"])
     assert set(rows.index.get_level_values(0)) == {"balanced", "female", "male"}
     assert rows.loc[("male", "a"), "value"] == pytest.approx(-0.99, abs=0.05)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from evenhand import Run, Score
-from evenhand.analysis.change import changed
+from evenhand.analysis.change import change_table
 from evenhand.analysis.comparison import side_by_side
 from evenhand.core.summary import OfTotals
 from evenhand.measures import MEASURES
@@ -58,7 +58,7 @@ def two(shift: float, measure: str) -> tuple[Run, Run]:
 
 
 def test_a_shift_of_all_scores_is_found_whatever_the_summary(own: str) -> None:
-    found = changed(*two(-0.3, own)).set_index("group")
+    found = change_table(*two(-0.3, own)).set_index("group")
     assert list(found.index) == ["all", "female", "male"]
     whole = found.loc["all"]
     assert whole["before"] == pytest.approx(MEASURES[own]().summarise([Score("", v) for v in _values(own)]))
@@ -74,7 +74,7 @@ def _values(own: str) -> list[float]:
 
 
 def test_noise_alone_is_not(own: str) -> None:
-    whole = changed(*two(0.0, own)).set_index("group").loc["all"]
+    whole = change_table(*two(0.0, own)).set_index("group").loc["all"]
     assert whole["low"] < 0 < whole["high"]
     assert whole["p"] > 0.05
     assert not whole["moved"]
@@ -90,7 +90,7 @@ def test_totals_and_calls_agree(monkeypatch: pytest.MonkeyPatch) -> None:
             summarise = staticmethod(summary)  # type: ignore[assignment]
 
         monkeypatch.setitem(MEASURES, "own", Own)
-        whole = changed(*two(-0.05, "own")).set_index("group").loc["all"]
+        whole = change_table(*two(-0.05, "own")).set_index("group").loc["all"]
         found.append([whole[name] for name in ("before", "after", "low", "high")])
     assert found[0] == pytest.approx(found[1], abs=0.01)
 
@@ -103,5 +103,5 @@ def test_models_are_ranked_by_it(own: str) -> None:
 
 def test_the_same_run_twice_has_no_difference(own: str) -> None:
     one, _ = two(0.0, own)
-    whole = changed(one, one).set_index("group").loc["all"]
+    whole = change_table(one, one).set_index("group").loc["all"]
     assert (whole["change"], whole["low"], whole["high"], whole["p"]) == (0, 0, 0, 1)

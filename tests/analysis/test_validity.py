@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.analysis.reference import Followed, followed
+from evenhand.analysis.reference import Followed, meta_evaluation
 from evenhand.measures import MEASURES
 from evenhand.models.loading.names import BUNDLED
 from helpers.written_runs import record, task
@@ -34,16 +34,16 @@ TABLE, ROWS = documented(), bundled()
 
 
 def known(dataset: str, measure: str) -> Followed:
-    found = followed(record(), task(dataset, measure), ROWS[measure]["estimand"])
+    found = meta_evaluation(record(), task(dataset, measure), ROWS[measure]["estimand"])
     assert found is not None
     return found
 
 
 def test_trust_is_given_to_the_number_that_was_tested_alone() -> None:
-    assert followed(record(), task("becpro-en", "association"), "stereotype") is not None
+    assert meta_evaluation(record(), task("becpro-en", "association"), "stereotype") is not None
     for measure, estimand in (("association", ""), ("association", "default")):
-        assert followed(record(), task("becpro-en", measure), estimand) is None
-    assert followed(record(), task("tbd", "pronoun"), "default") is None
+        assert meta_evaluation(record(), task("becpro-en", measure), estimand) is None
+    assert meta_evaluation(record(), task("tbd", "pronoun"), "default") is None
 
 
 def test_the_docs_tell_of_measures_that_there_are() -> None:
@@ -85,7 +85,7 @@ def test_an_order_in_steps_that_no_audit_sees_supports_nothing() -> None:
 
 def test_of_files_of_vectors_nothing_is_told() -> None:
     file = record(kind="vectors")
-    assert followed(file, task("weat-professions-en", "weat"), "stereotype") is None
+    assert meta_evaluation(file, task("weat-professions-en", "weat"), "stereotype") is None
 
 
 def test_lower_is_the_right_way_for_a_measure_of_what_is_right() -> None:
@@ -103,12 +103,12 @@ def test_lower_is_the_right_way_for_a_measure_of_what_is_right() -> None:
     ],
 )
 def test_where_it_was_not_tried_nothing_is_told(dataset: str, measure: str) -> None:
-    assert followed(record(), task(dataset, measure)) is None
+    assert meta_evaluation(record(), task(dataset, measure)) is None
 
 
 def test_of_causal_models_nothing_is_told() -> None:
     causal = record(caveats=("causal",))
-    assert followed(causal, task("becpro-en", "association")) is None
+    assert meta_evaluation(causal, task("becpro-en", "association")) is None
 
 
 def test_a_value_that_never_changes_orders_nothing() -> None:

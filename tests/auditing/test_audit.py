@@ -22,7 +22,7 @@ from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.core.questions import Question
 from evenhand.models.networks.masked import MaskedLM
-from evenhand.runs.folder import locked
+from evenhand.runs.folder import lock_folder
 from helpers import scripts, tiny
 from helpers.typed import all_of, only
 
@@ -135,7 +135,7 @@ def test_an_audit_has_one_bar_with_its_name_unless_it_is_not_wanted(tiny_bert: P
 
 def test_two_audits_at_once_are_refused(tmp_path: Path) -> None:
     (tmp_path / "table").mkdir()
-    with locked(tmp_path / "table"), pytest.raises(RunError, match="Another audit is writing"):
+    with lock_folder(tmp_path / "table"), pytest.raises(RunError, match="Another audit is writing"):
         evenhand.audit(Table(lambda q: (-1.0,)), limit=5, out=tmp_path)
     assert evenhand.audit(Table(lambda q: (-1.0,)), limit=5, out=tmp_path).record.tasks[0].limit == 5
 

@@ -12,7 +12,7 @@ from rich.console import Console
 
 import evenhand
 from evenhand import Answer, Entail, Table, datasets, suites
-from evenhand.analysis.comparison import comparable, side_by_side
+from evenhand.analysis.comparison import comparable_tasks, side_by_side
 from evenhand.checks.fit import fit
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
@@ -104,7 +104,7 @@ def test_labels_are_drawn(runs: list[evenhand.Run], tmp_path: Path) -> None:
 
 
 def test_the_less_biased_of_two_is_best(runs: list[evenhand.Run]) -> None:
-    assert comparable(runs[0]) == [("nli-en", "fraction-entailment")]
+    assert comparable_tasks(runs[0]) == [("nli-en", "fraction-entailment")]
     rows = side_by_side(runs, "nli-en", "nli-coal").set_index(["set", "model"])
     assert rows.loc[("all", "of20"), "mark"] == "best"
     assert rows.loc[("all", "of60"), "mark"] == "worst"

@@ -14,7 +14,7 @@ import pytest
 
 import evenhand
 from evenhand import BadInput, Run, RunError
-from evenhand.analysis.tracking import Track, tracked
+from evenhand.analysis.tracking import Track, make_track
 from evenhand.auditing.track import check_alike, checkpoints
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as command
@@ -164,7 +164,7 @@ def test_short_labels_are_the_numbers_of_checkpoints_and_the_names_of_others(
 def test_curves_without_any_change_have_few_false_alarms(training: Path, tracked_training: Track) -> None:
     """At most 5 %: of 40 trainings of three curves each, more than 5 with an alarm have a chance of 1 % at 5 %."""
     run = Run.load(tracked_training.runs[0])
-    curves = tracked([run, run]).curves
+    curves = make_track([run, run]).curves
     noise = noise_of(run, curves)
     with fewer_draws():
         wrong = [any(false_alarms(run, curves, noise, 4, seed)) for seed in range(40)]

@@ -13,7 +13,7 @@ from rich.console import Console
 
 import evenhand
 from evenhand import BadInput
-from evenhand.analysis.change import Change, changed
+from evenhand.analysis.change import Change, change_table
 from evenhand.calls.debias import Debiased, debias
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
@@ -207,7 +207,7 @@ def test_a_process_that_helps_trains_and_ends(done: Debiased, tmp_path: Path, mo
 def test_runs_of_other_items_are_not_compared(done: Debiased, tmp_path: Path) -> None:
     other = evenhand.audit(str(done.model), limit=20, seed=9, out=tmp_path)
     with pytest.raises(BadInput, match="not measured in the same way"):
-        changed(done.before, other)
+        change_table(done.before, other)
 
 
 def test_the_command_prints_what_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import evenhand
 from evenhand import BadInput
-from evenhand.calls.learning import Learned, learned, named
+from evenhand.calls.learning import Learned, learned, name_files
 from evenhand.calls.train_and_measure import Study, recipe_of, trained
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
@@ -136,8 +136,8 @@ def test_sizes_may_be_given_or_left_unequal(base: str, corpora: dict[str, str], 
     with pytest.raises(BadInput, match="'short' has 60 sentences"):
         learned({"short": corpora["short"]}, model=base, size=61, out=tmp_path)
     with pytest.raises(BadInput, match="Each corpus must be given once"):
-        named(["a/b.txt", "a/b.txt"])
-    assert named(["a/x.txt", "b/x.txt", "c.txt"]) == {"a/x.txt": "a/x.txt", "b/x.txt": "b/x.txt", "c.txt": "c.txt"}
+        name_files(["a/b.txt", "a/b.txt"])
+    assert name_files(["a/x.txt", "b/x.txt", "c.txt"]) == {"a/x.txt": "a/x.txt", "b/x.txt": "b/x.txt", "c.txt": "c.txt"}
 
 
 def test_the_command_prints_counts_and_what_was_learned(

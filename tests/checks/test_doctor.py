@@ -11,7 +11,7 @@ from rich.console import Group
 
 import evenhand
 from evenhand import Answer, BadInput, Sentence, Table, datasets
-from evenhand.checks.doctor import doctor, examine, look_over
+from evenhand.checks.doctor import doctor, examine, preflight
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.core.dataset import Dataset
@@ -144,7 +144,7 @@ def test_an_audit_counts_the_tokens_of_a_dataset_once_and_warns_once(
 def test_an_audit_looks_at_a_model_in_every_language_it_measures_in(make: Make, becpro: Dataset) -> None:
     german = replace(datasets.load("becpro-de"), items=datasets.load("becpro-de").items[:20])
     english = replace(becpro, items=becpro.items[:20])
-    found = look_over(make("bert-uncased"), [english, german])
+    found = preflight(make("bert-uncased"), [english, german])
     casing = {finding.verdict: finding.says for finding in found if finding.check == "casing"}
     assert "'She' and 'she' are one" in casing["fine"]
     assert "'Sie' and 'sie' are one" in casing["careful"]
@@ -154,7 +154,7 @@ def test_what_could_not_be_checked_is_the_doctors_to_say_and_not_an_audits(make:
     model, french = make(), [replace(tbd(), items=tbd().items[:20], language="fr")]  # blanks are no sentences
     (unchecked,) = (finding for finding in examine(model, french, "fr") if finding.check == "not checked")
     assert "we have no plain texts of 'fr'" in unchecked.says
-    assert "not checked" not in {finding.check for finding in look_over(model, french)}
+    assert "not checked" not in {finding.check for finding in preflight(model, french)}
 
 
 def test_an_audit_of_a_plain_object_asks_nothing_more(tmp_path: Path) -> None:

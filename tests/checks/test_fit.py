@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evenhand import Blank, NliPair, Pair, Sentence, Span, Triple, datasets
-from evenhand.checks.fit import Cut, Fit, cuts, fit, flawed
+from evenhand.checks.fit import Cut, Fit, cuts, fit, flaw_warnings
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Item, words_asked
 from helpers.checked import Pieces
@@ -125,17 +125,17 @@ def test_flawed_pairs_of_a_users_file_are_counted(tmp_path: Path) -> None:
         return datasets.load("pairs", file=str(file))
 
     good, bad = "He left the room.,She left the room.", "He won the game.,She lost the game."
-    assert list(flawed(read(good))) == []
-    (line,) = flawed(read(good, bad))
+    assert list(flaw_warnings(read(good))) == []
+    (line,) = flaw_warnings(read(good, bad))
     assert line.startswith("1 of 2 pairs of mine differ in more than gendered words")
 
 
 def test_pairs_of_other_languages_are_not_held_against_english_words(tmp_path: Path) -> None:
     file = tmp_path / "dutch.csv"
     file.write_text("stereotype,counterpart\nVrouwen huilen.,Mannen huilen.\n")
-    assert list(flawed(datasets.load("pairs", file=str(file))))
-    assert not list(flawed(datasets.load("pairs", file=str(file), language="nl")))
+    assert list(flaw_warnings(datasets.load("pairs", file=str(file))))
+    assert not list(flaw_warnings(datasets.load("pairs", file=str(file), language="nl")))
 
 
 def test_only_pairs_can_be_flawed() -> None:
-    assert list(flawed(of(NURSE, BLANK, INFERENCE))) == []
+    assert list(flaw_warnings(of(NURSE, BLANK, INFERENCE))) == []

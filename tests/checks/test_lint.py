@@ -10,7 +10,7 @@ import pytest
 
 import evenhand
 from evenhand import BadInput, datasets
-from evenhand.checks.fit import flawed
+from evenhand.checks.fit import flaw_warnings
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 
@@ -122,7 +122,7 @@ def test_the_advice_of_an_audit_is_a_command_that_works(tmp_path: Path, capsys: 
     file = tmp_path / "own pairs.csv"
     file.write_text("bad,good\nHe left home early.,She left the office late.\nHe sang.,She sang.\n")
     pairs = datasets.load("pairs", file=str(file), stereotype="bad", counterpart="good")
-    (said,) = flawed(pairs)
+    (said,) = flaw_warnings(pairs)
     command = said.partition("Look at them with: evenhand ")[2]
     given = [str(file) if part.endswith(".csv") else part for part in shlex.split(command)]
     assert given[-4:] == ["--stereotype", "bad", "--counterpart", "good"]

@@ -15,7 +15,7 @@ from typing import IO, Any
 import pytest
 
 from evenhand import RunError
-from evenhand.core.files import LARGEST, UNFINISHED, parsed, prepare, read_parsed, write_whole
+from evenhand.core.files import LARGEST, UNFINISHED, parse_text, prepare, read_parsed, write_whole
 
 
 def content(folder: Path) -> dict[str, str]:
@@ -175,7 +175,7 @@ def test_what_is_nested_too_deeply_is_an_error_of_the_file(text: str, parse: Any
     sys.setrecursionlimit(1_000)
     try:
         with pytest.raises(ValueError, match="nested too deeply"):
-            parsed(text, parse)
+            parse_text(text, parse)
     finally:
         sys.setrecursionlimit(limit)
 

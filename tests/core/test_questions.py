@@ -7,7 +7,7 @@ import pytest
 
 from evenhand import Answer, BadInput, Choose, Entail, Fill, Follows, Likelihood, Span
 from evenhand.core.answers import WRONG_COUNT
-from evenhand.core.model import checked
+from evenhand.core.model import check_answer
 from evenhand.models.cache import key
 
 
@@ -44,7 +44,7 @@ def test_an_answer_is_read_outside_the_blank_at_a_character_of_the_text() -> Non
     assert "I saw her win."[after.read_after_filling or 0] == "w"
     assert json.loads(key(before))["read_at"] == before.read_after_filling == 0
     assert "read_at" not in key(Fill("I saw ___ win.", Span(6, 9), "her"))
-    assert checked(before, Answer((-1.0, -2.0))).note == WRONG_COUNT
+    assert check_answer(before, Answer((-1.0, -2.0))).note == WRONG_COUNT
 
 
 def test_choices_are_checked() -> None:
@@ -90,8 +90,8 @@ def test_what_a_question_may_ask_besides_leaves_the_keys_of_others_as_they_are()
 
 def test_a_next_sentence_has_two_answers() -> None:
     question = Follows("She works.", "She sings.")
-    assert checked(question, Answer((-0.1, -2.0))).logps == (-0.1, -2.0)
-    assert checked(question, Answer((-0.1,))).note == WRONG_COUNT
+    assert check_answer(question, Answer((-0.1, -2.0))).logps == (-0.1, -2.0)
+    assert check_answer(question, Answer((-0.1,))).note == WRONG_COUNT
     with pytest.raises(BadInput, match="Follows needs a text"):
         Follows("She works.", " ")
     with pytest.raises(BadInput, match="leave out `among` or `one_by_one`"):
@@ -159,8 +159,8 @@ def test_the_options_of_a_choice_are_checked_at_the_door() -> None:
 
 def test_a_choice_has_one_number_for_each_option() -> None:
     question = Choose("Who?", ("he", "she", "they"))
-    assert checked(question, Answer((-1.0, -2.0, -3.0))).logps == (-1.0, -2.0, -3.0)
-    assert checked(question, Answer((-1.0, -2.0))).note == WRONG_COUNT
+    assert check_answer(question, Answer((-1.0, -2.0, -3.0))).logps == (-1.0, -2.0, -3.0)
+    assert check_answer(question, Answer((-1.0, -2.0))).note == WRONG_COUNT
 
 
 def test_the_key_of_a_choice_says_how_it_is_asked() -> None:

@@ -16,7 +16,7 @@ from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.core.model import about
 from evenhand.distributed import cluster
-from evenhand.distributed.cluster import check_engine, connected
+from evenhand.distributed.cluster import check_engine, connection
 from evenhand.distributed.remote_model import Stopped, WorkerPool
 from evenhand.errors import ClusterError, UnknownName
 from evenhand.models.source import ModelSource
@@ -45,7 +45,7 @@ def test_whoever_listens_but_is_no_cluster_is_not_waited_for(monkeypatch: pytest
     monkeypatch.setattr(cluster, "ANSWERING", 1.0)
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"127.0.0.1:{server.getsockname()[1]}"
-        with pytest.raises(ClusterError, match="did not answer in 1 s"), connected(address):
+        with pytest.raises(ClusterError, match="did not answer in 1 s"), connection(address):
             pass
 
 

@@ -21,7 +21,7 @@ from evenhand.cli.terminal import as_flags
 from evenhand.cli.terminal import run as run_command
 from evenhand.core.model import Finding
 from evenhand.gate.policy import Rule
-from evenhand.gate.verdict import CODES, Judged, Verdict, decided
+from evenhand.gate.verdict import CODES, Judged, Verdict, judge_interval
 from evenhand.show.gate import annotations, junit, summary
 from evenhand.testing import Undecided, assert_fair
 from helpers.audited_runs import audited, leaning, noise, pairs
@@ -80,7 +80,7 @@ def test_the_verdict_says_where_the_doctor_calls_the_model_unfit(runs: list[Run]
 @given(st.lists(st.floats(-3, 3), min_size=2, max_size=2), st.floats(0, 3), st.floats(0, 3))
 def test_a_wider_bound_never_judges_harder(ends: list[float], bound: float, more: float) -> None:
     low, high = sorted(ends)
-    narrow, wide = (decided(low, high, -b, b) for b in (bound, bound + more))
+    narrow, wide = (judge_interval(low, high, -b, b) for b in (bound, bound + more))
     assert ORDER.index(narrow) <= ORDER.index(wide)
 
 

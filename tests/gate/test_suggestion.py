@@ -11,7 +11,7 @@ from evenhand import BadInput, Gate, Run
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.gate.policy import read
-from evenhand.gate.suggestion import above, suggest
+from evenhand.gate.suggestion import round_up, suggest
 from evenhand.runs.rows import Row
 from helpers.audited_runs import audited, pairs
 
@@ -84,8 +84,8 @@ def read_text(text: str) -> dict[str, list[dict[str, object]]]:
 
 @given(st.floats(-1e6, 1e6).filter(lambda number: number == 0 or abs(number) > 1e-6))
 def test_the_next_round_number_is_above_and_not_far(number: float) -> None:
-    assert number < above(number) <= number + (abs(number) * 0.5000001 or 0.05)
-    digits = f"{abs(above(number)):.6e}".partition("e")[0].replace(".", "").rstrip("0")
+    assert number < round_up(number) <= number + (abs(number) * 0.5000001 or 0.05)
+    digits = f"{abs(round_up(number)):.6e}".partition("e")[0].replace(".", "").rstrip("0")
     assert len(digits) <= 3  # 0.35, or 1.05 just after 1
 
 

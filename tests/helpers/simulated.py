@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from evenhand import Answer, Run, suites
-from evenhand.analysis.change import changed
-from evenhand.analysis.comparison import comparable, side_by_side
+from evenhand.analysis.change import change_table
+from evenhand.analysis.comparison import comparable_tasks, side_by_side
 from evenhand.core.dataset import ESTIMANDS
 from evenhand.core.loop import Task, result
 from evenhand.core.model import Work
@@ -164,12 +164,12 @@ def false_claims(name: str, folder: Path, seed: int) -> dict[str, list[tuple[boo
             wrong = claim.verdict == "refuted" if claim.hypothesis == "H3" else claim.verdict != "undecided"
             add("H1 to H3 decided", told.dataset, wrong, claim.found.side())
     leaning = [simulate(name, folder / f"leaning{n}", 1000 * seed + n, shift=0.3, share=0.5) for n in range(2)]
-    for change in changed(*leaning).to_dict("records"):  # both equally far from neutral, on the same side
+    for change in change_table(*leaning).to_dict("records"):  # both equally far from neutral, on the same side
         task = first.task(change["dataset"], change["measure"].removesuffix(FEMALE_MALE))
         if change["needed"]:
             alone, main = side(change["worse_low"], change["worse_high"]), change["group"] in ESTIMANDS
             add("nearer or farther", f"{_family(task)} {main}", change["moved"] != "", alone)
-    for dataset, measure in comparable(first):
+    for dataset, measure in comparable_tasks(first):
         marks = side_by_side([first, second, third], dataset, measure)["mark"]
         add("best or worst of three", dataset, bool((marks != "").any()), 0)
     found: dict[str, list[tuple[bool, bool]]] = {}

@@ -22,7 +22,7 @@ from evenhand import Run, datasets, measures
 from evenhand.core.dataset import Design
 from evenhand.core.estimands import SIGN, ItemRow, estimate, rows
 from evenhand.core.scores import Value
-from evenhand.stats.intervals import Floats, Indices, numbered
+from evenhand.stats.intervals import Floats, Indices, number_clusters
 from evenhand.stats.verdict import adjust, decide
 
 COMPONENTS = Path(__file__).parent / "components.toml"
@@ -97,7 +97,7 @@ def drawn(dataset: str, model: str) -> Drawn:
     kinds = {id: k for row in found for id, k in zip(row.items["id"], row.items["k"], strict=True) if k}
     items = items.assign(kind=items["id"].map(kinds).fillna(""))
     labels = {names: items[names.split("*")].astype(str).agg("\0".join, axis=1) for names in of.effects}
-    effects = tuple((sd, numbered(labels[names].tolist())[1]) for names, sd in of.effects.items())
+    effects = tuple((sd, number_clusters(labels[names].tolist())[1]) for names, sd in of.effects.items())
     kinds_of = np.array([SIGN.get(kind, 0.0) for kind in items["kind"]])
     return Drawn(of, pd.Index(items["id"]), kinds_of, effects)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import evenhand
 from evenhand import Answer, BadInput, Likelihood, LikelihoodDifference, Pair, Table
-from evenhand.measures.likelihood import CrowsPairs, LikelihoodLean, StereotypeShare, preferred
+from evenhand.measures.likelihood import CrowsPairs, LikelihoodLean, StereotypeShare, preference
 from evenhand.models.networks.masked import MaskedLM
 from helpers import naive
 from helpers.typed import all_of
@@ -44,7 +44,7 @@ def test_signs_are_stored_and_sizes_are_summed() -> None:
 
 
 def test_a_tie_counts_half() -> None:
-    assert (preferred(0.0), preferred(1e-9), preferred(-1e-9)) == (0.5, 1.0, 0.0)
+    assert (preference(0.0), preference(1e-9), preference(-1e-9)) == (0.5, 1.0, 0.0)
 
 
 def test_a_mean_by_pieces_forgives_a_longer_sentence() -> None:

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from evenhand import BadInput, Run
-from evenhand.runs.comparable import distinct_names, in_common, measured, of_two_kinds, same_task, shared_ids
+from evenhand.runs.comparable import distinct_names, in_common, of_two_kinds, same_task, shared_ids, task_names
 from helpers.made_scores import run
 from helpers.written_runs import make, task
 
@@ -142,13 +142,13 @@ ONE = asked_for("runs/one", ("tgb", "likelihood-lean"), ("tbd", "pronoun"), ("tg
 
 
 def test_what_was_measured_is_told_in_the_runs_order() -> None:
-    assert measured(ONE) == [("tgb", "likelihood-lean"), ("tbd", "pronoun"), ("tgb", "crows-pairs")]
+    assert task_names(ONE) == [("tgb", "likelihood-lean"), ("tbd", "pronoun"), ("tgb", "crows-pairs")]
 
 
 def test_in_common_is_what_all_have_in_the_first_ones_order() -> None:
     two = asked_for("runs/two", ("tgb", "crows-pairs"), ("tgb", "likelihood-lean"), ("tbd", "singular-they"))
     three = asked_for("runs/three", ("tgb", "crows-pairs"), ("tbd", "pronoun"))
-    assert in_common([ONE]) == measured(ONE)
+    assert in_common([ONE]) == task_names(ONE)
     assert in_common([ONE, two]) == [("tgb", "likelihood-lean"), ("tgb", "crows-pairs")]
     assert in_common([ONE, two, three]) == [("tgb", "crows-pairs")]
 

@@ -15,7 +15,7 @@ import pytest
 
 import evenhand
 from evenhand import BadInput, Run
-from evenhand.analysis.tracking import tracked
+from evenhand.analysis.tracking import make_track
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 
@@ -170,7 +170,7 @@ def test_runs_of_every_sort_compare_as_they_did(schema: int) -> None:
         frame = evenhand.compare(*(OLDER[schema] / name for name in names.split())).frame
         assert_same(json.loads(frame.to_json(orient="records", double_precision=15)), expected)
     checkpoints = [OLDER[schema] / "tracked" / f"my-training--checkpoint-{step}" for step in (100, 300, 400)]
-    found = tracked([Run.load(path) for path in checkpoints]).as_json()
+    found = make_track([Run.load(path) for path in checkpoints]).as_json()
     for one in found["checkpoints"]:
         del one["path"]
     assert_same(found, known(schema)["tracked"])

@@ -16,7 +16,7 @@ from evenhand.core.measure import Traits
 from evenhand.core.model import Finding
 from evenhand.errors import NewerRun
 from evenhand.measures import MEASURES
-from evenhand.runs.record import SCHEMA, Deviation, Precision, RunRecord, as_plain, read_record, valid
+from evenhand.runs.record import SCHEMA, Deviation, Precision, RunRecord, as_plain, check_recordable, read_record
 from evenhand.show.page.runs import page
 from helpers.written_runs import make, record, task
 
@@ -224,9 +224,9 @@ def test_a_task_that_is_not_there_is_named(tmp_path: Path) -> None:
     [({"better": "lower"}, "its better should be"), ({"measure_version": "1"}, "its measure_version should be")],
 )
 def test_what_could_not_be_read_again_is_refused_before_it_is_written(more: dict[str, Any], says: str) -> None:
-    assert valid(task("mine", "mine")) == task("mine", "mine")
+    assert check_recordable(task("mine", "mine")) == task("mine", "mine")
     with pytest.raises(BadInput, match=f"mine on mine cannot be recorded: {says}"):
-        valid(task("mine", "mine", **more))
+        check_recordable(task("mine", "mine", **more))
 
 
 def test_a_measure_that_was_not_run_has_no_scores_and_keeps_the_columns() -> None:

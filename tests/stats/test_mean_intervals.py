@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from evenhand.stats.intervals import Floats, clustered_interval
-from evenhand.stats.mean_intervals import IntervalAndTest, fewest, mean_estimate, mean_interval, mean_test
+from evenhand.stats.mean_intervals import IntervalAndTest, fewest_clusters, mean_estimate, mean_interval, mean_test
 from evenhand.stats.significance import sign_flip_test
 
 
@@ -132,11 +132,11 @@ def test_large_clusters_have_fewer_degrees_of_freedom_and_errors_that_are_large_
 
 def test_the_fewest_clusters_are_those_of_the_smaller_side() -> None:
     one, other = crossing(15, 4)
-    assert fewest(one) == 15
-    assert fewest(one, [other]) == 4
-    assert fewest(one, [["same"] * 60]) == 15
-    assert fewest(["same"]) == 1
-    assert fewest(one, sets=["small" if word in ("0", "1") else "large" for word in one]) == 2
+    assert fewest_clusters(one) == 15
+    assert fewest_clusters(one, [other]) == 4
+    assert fewest_clusters(one, [["same"] * 60]) == 15
+    assert fewest_clusters(["same"]) == 1
+    assert fewest_clusters(one, sets=["small" if word in ("0", "1") else "large" for word in one]) == 2
 
 
 @pytest.mark.parametrize("effects", [0.0, 1.0])

@@ -9,7 +9,7 @@ import pytest
 from evenhand.stats.estimate import Estimate
 from evenhand.stats.intervals import clustered_interval
 from evenhand.stats.significance import sign_flip_test
-from evenhand.stats.verdict import ALPHA, FEWEST_CROSSED, adjust, decide, enough, moved
+from evenhand.stats.verdict import ALPHA, FEWEST_CROSSED, adjust, change_side, clusters_needed, decide
 from helpers.simulated import fewer_draws
 
 LEANS = Estimate(0.3, 0.1, 0.5, 20, p=0.01, p_holm=0.04, clusters=20, needed=7, detectable=0.2)
@@ -53,7 +53,7 @@ def test_an_unfit_model_and_a_level_have_numbers_and_no_verdict() -> None:
 
 @pytest.mark.parametrize(("rows", "clusters"), [(1, 6), (2, 7), (3, 7), (4, 8), (6, 8), (10, 9)])
 def test_enough_clusters_are_those_with_which_every_sign_flipped_passes(rows: int, clusters: int) -> None:
-    assert enough(rows) == clusters
+    assert clusters_needed(rows) == clusters
     assert rows * 2.0 ** (1 - clusters) < ALPHA <= rows * 2.0 ** (2 - clusters)
 
 
@@ -62,19 +62,19 @@ def test_adjusting_is_over_the_rows_that_have_a_p() -> None:
     first, without, last = adjust(rows)
     assert (first.p_holm, last.p_holm) == pytest.approx((0.02, 0.04))
     assert math.isnan(without.p_holm)
-    assert without.needed == enough(2)  # it may have too few clusters, and is not "untested"
-    assert first.needed == enough(2)
+    assert without.needed == clusters_needed(2)  # it may have too few clusters, and is not "untested"
+    assert first.needed == clusters_needed(2)
     assert first.detectable > adjust(rows[:1])[0].detectable
     assert adjust(rows, crossed=True)[0].needed == FEWEST_CROSSED
     assert adjust([]) == []
 
 
 def test_a_change_follows_the_same_rule() -> None:
-    assert moved(-0.3, -0.1, 0.01, 20, 6) == -1
-    assert moved(0.1, 0.3, 0.01, 20, 6) == 1
-    assert moved(0.1, 0.3, 0.06, 20, 6) == 0
-    assert moved(-0.1, 0.3, 0.01, 20, 6) == 0
-    assert moved(0.1, 0.3, 0.01, 5, 6) == 0
+    assert change_side(-0.3, -0.1, 0.01, 20, 6) == -1
+    assert change_side(0.1, 0.3, 0.01, 20, 6) == 1
+    assert change_side(0.1, 0.3, 0.06, 20, 6) == 0
+    assert change_side(-0.1, 0.3, 0.01, 20, 6) == 0
+    assert change_side(0.1, 0.3, 0.01, 5, 6) == 0
 
 
 @pytest.mark.parametrize(("rows", "words"), [(4, 5), (4, 8), (3, 20), (10, 12)])
@@ -92,5 +92,5 @@ def test_a_table_of_nothing_makes_a_claim_in_at_most_one_case_of_twenty(rows: in
                 family.append(Estimate(float(values.mean()), *interval, len(values), p=p, clusters=words))
             claims += any(decide(found).side for found in adjust(family))
     assert claims / tries <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / tries)
-    if words < enough(rows):
+    if words < clusters_needed(rows):
         assert claims == 0

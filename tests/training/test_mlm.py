@@ -137,7 +137,7 @@ def test_training_that_was_stopped_goes_on_to_the_same_weights(
 ) -> None:
     short = dataclasses.replace(QUICK, epochs=3)
     whole = evenhand.load(str(finetune(str(base), tiny.TEXTS, short, tmp_path / "whole"))).fingerprint
-    recent, calls = loop.recent, []
+    recent, calls = loop.recent_loss, []
 
     def stopping(losses: list[float]) -> float:
         calls.append(len(losses))
@@ -145,7 +145,7 @@ def test_training_that_was_stopped_goes_on_to_the_same_weights(
             raise KeyboardInterrupt
         return recent(losses)
 
-    monkeypatch.setattr(loop, "recent", stopping)
+    monkeypatch.setattr(loop, "recent_loss", stopping)
     with pytest.raises(KeyboardInterrupt):
         finetune(str(base), tiny.TEXTS, short, tmp_path / "out", every=0.0)
     assert (tmp_path / "out" / CHECKPOINT).exists()
@@ -154,7 +154,7 @@ def test_training_that_was_stopped_goes_on_to_the_same_weights(
         calls.append(len(losses))
         return recent(losses)
 
-    monkeypatch.setattr(loop, "recent", counting)
+    monkeypatch.setattr(loop, "recent_loss", counting)
     calls.clear()
     out = finetune(str(base), tiny.TEXTS, short, tmp_path / "out")
     assert calls[0] == 4  # three steps were kept

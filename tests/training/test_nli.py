@@ -76,17 +76,17 @@ def test_a_stopped_training_goes_on_and_a_finished_one_is_not_done_again(
     base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     whole = evenhand.load(str(finetune_nli(str(base), EXAMPLES, SHORT, tmp_path / "whole").folder)).fingerprint
-    recent = loop.recent
+    recent = loop.recent_loss
 
     def stopping(losses: list[float]) -> float:
         if len(losses) == 5:
             raise KeyboardInterrupt
         return recent(losses)
 
-    monkeypatch.setattr(loop, "recent", stopping)
+    monkeypatch.setattr(loop, "recent_loss", stopping)
     with pytest.raises(KeyboardInterrupt):
         finetune_nli(str(base), EXAMPLES, SHORT, tmp_path / "out", every=0.0)
-    monkeypatch.setattr(loop, "recent", recent)
+    monkeypatch.setattr(loop, "recent_loss", recent)
     caplog.set_level("INFO")
     done = finetune_nli(str(base), EXAMPLES, SHORT, tmp_path / "out")
     assert "Resuming from step 4" in caplog.text

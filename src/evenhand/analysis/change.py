@@ -22,7 +22,7 @@ from evenhand.runs.record import TaskRecord
 from evenhand.runs.rows import OfTask, number_form, row_label
 from evenhand.stats.estimate import Estimate
 from evenhand.stats.significance import detectable, holm
-from evenhand.stats.verdict import FEWEST_CROSSED, enough, moved
+from evenhand.stats.verdict import FEWEST_CROSSED, change_side, clusters_needed
 
 COLUMNS = (
     *("dataset", "measure", "group", "estimand", "before", "after", "change", "low", "high", "p", "p_holm"),
@@ -89,7 +89,7 @@ class Change(OfTask, Named, Difference):
     def moved(self) -> str:
         """The change of the distance, in words; empty where none is shown, or the two models allow no verdict."""
         ends = (self.worse_low, self.worse_high, self.worse_p_holm)
-        way = moved(*ends, self.clusters, self.needed, unfit=self.unfit or not self.family)
+        way = change_side(*ends, self.clusters, self.needed, unfit=self.unfit or not self.family)
         return f"{'towards' if way < 0 else 'away from'} {self.goal}" if way else ""
 
     @property
@@ -105,7 +105,7 @@ class Change(OfTask, Named, Difference):
             return "unjudged"
         if self.clusters < self.needed:
             return "few"
-        return "changed" if moved(self.low, self.high, self.p_holm, self.clusters, self.needed) else "same"
+        return "changed" if change_side(self.low, self.high, self.p_holm, self.clusters, self.needed) else "same"
 
 
 def changes(before: StoredRun, after: StoredRun) -> list[Change]:
@@ -125,7 +125,7 @@ def changes(before: StoredRun, after: StoredRun) -> list[Change]:
     return adjust_families([row for task in tasks for row in differences(before, after, *task) if row.n])
 
 
-def changed(before: StoredRun, after: StoredRun) -> pd.DataFrame:
+def change_table(before: StoredRun, after: StoredRun) -> pd.DataFrame:
     """The rows of `changes` as a table."""
     return changes_frame(changes(before, after))
 
@@ -147,7 +147,7 @@ def adjust_families(
     for places in families.values():
         ps, worse = (holm([getattr(rows[place], name) for place in places]) for name in ("p", "worse_p"))
         n = max(1, sum(not math.isnan(p) for p in ps))
-        needed = FEWEST_CROSSED if any(rows[place].crossed for place in places) else enough(n)
+        needed = FEWEST_CROSSED if any(rows[place].crossed for place in places) else clusters_needed(n)
         for place, p, worse_p in zip(places, ps, worse, strict=True):
             row = rows[place]
             least = detectable(row.low, row.high, row.freedom, row.clusters, rows=n)

@@ -13,12 +13,12 @@ from evenhand.analysis.change import Change, TwoValues, adjust_families, changes
 from evenhand.core.scores import generator
 from evenhand.core.shown import Shown
 from evenhand.measures import MEASURES
-from evenhand.runs.comparable import distinct_names, in_common, measured, of_two_kinds, same_task, shared_ids
+from evenhand.runs.comparable import distinct_names, in_common, of_two_kinds, same_task, shared_ids, task_names
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 from evenhand.runs.rows import row_label
 from evenhand.runs.values import rows_from, values_from
-from evenhand.stats.verdict import FEWEST_CROSSED, enough, moved
+from evenhand.stats.verdict import FEWEST_CROSSED, change_side, clusters_needed
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Comparison(Shown):
     @property
     def left_out(self) -> list[dict[str, Any]]:
         """Dataset and measure of what some runs do not have, and `only_in`: the names of those that do."""
-        having = {name: measured(run) for name, run in zip(self.names, self.runs, strict=True)}
+        having = {name: task_names(run) for name, run in zip(self.names, self.runs, strict=True)}
         tasks = dict.fromkeys(task for tasks in having.values() for task in tasks)
         return [
             {"dataset": task[0], "measure": task[1], "only_in": [name for name in having if task in having[name]]}
@@ -99,7 +99,7 @@ def compare(runs: Sequence[StoredRun], *, judged: bool = False) -> Comparison:
     return Comparison(tuple(runs), tuple(adjust_families(found)))
 
 
-def comparable(run: StoredRun) -> list[tuple[str, str]]:
+def comparable_tasks(run: StoredRun) -> list[tuple[str, str]]:
     """Each dataset of a run with its headline measure, by which models are compared."""
     return [task.name for dataset in run.datasets if (task := run.headline_task(dataset)).measure in MEASURES]
 
@@ -153,8 +153,8 @@ def _marks(frames: list[pd.DataFrame], task: TaskRecord, rows: int) -> dict[str,
         two = both(one, other)[label]
         found = two.values.difference(generator(task.seed, {"models": "side by side"}), same=False)
         p = found.worse_p * comparisons
-        needed = FEWEST_CROSSED if two.crossed else enough(comparisons)
-        return moved(found.worse_low, found.worse_high, p, found.clusters, needed) > 0
+        needed = FEWEST_CROSSED if two.crossed else clusters_needed(comparisons)
+        return change_side(found.worse_low, found.worse_high, p, found.clusters, needed) > 0
 
     marks = {}
     for label in both(0, 0):

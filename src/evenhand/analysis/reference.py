@@ -47,7 +47,7 @@ def by_source(record: RunRecord, task: TaskRecord) -> dict[str, list[str]]:
     return found
 
 
-def compared(record: RunRecord, task: TaskRecord, label: str, *, contrast: bool) -> list[str]:
+def reference_texts(record: RunRecord, task: TaskRecord, label: str, *, contrast: bool) -> list[str]:
     """What well-known models score for one line of a run, in words: "bert-base-uncased -0.40 (source)".
 
     `label` is the label of its group, empty for all items. With `contrast`, women minus men: the difference of two
@@ -114,7 +114,7 @@ class Followed:
         return f"{self.reading}, it {how} {models} by the bias put in ({rank}{unseen})"
 
 
-def followed(run: RunRecord, task: TaskRecord, estimand: str = "") -> Followed | None:
+def meta_evaluation(run: RunRecord, task: TaskRecord, estimand: str = "") -> Followed | None:
     """The meta-evaluation of this number; None where this one was not tested."""
     known = _meta_evaluations().get((*task.name, estimand))
     of_files = run.audits[-1].kind == "vectors"  # only networks were trained

@@ -139,7 +139,7 @@ def way_of(row: Change) -> str:
     return "unfit" if row.unfit else row.way
 
 
-def tracked(runs: Sequence[StoredRun]) -> Track:
+def make_track(runs: Sequence[StoredRun]) -> Track:
     """The curves of these runs, in this order, and the changes between neighbours and from the first to the last.
 
     A curve is what a dataset is judged by: stereotype and default, or else the value of all items. A

@@ -11,8 +11,8 @@ import numpy as np
 
 from evenhand.core.scores import Score
 from evenhand.core.summary import Summary
-from evenhand.stats.intervals import Floats, Paired, agreed_interval, numbered
-from evenhand.stats.mean_intervals import IntervalAndTest, fewest, mean_test
+from evenhand.stats.intervals import Floats, Paired, agreed_interval, number_clusters
+from evenhand.stats.mean_intervals import IntervalAndTest, fewest_clusters, mean_test
 from evenhand.stats.significance import interval_test, sign_flip_test
 from evenhand.stats.verdict import ALPHA
 
@@ -91,7 +91,7 @@ class Values(ABC):
         both = self if scored.all() else self.part(scored)
         goal = "what is right" if self.better else "neutral"
         n, left_out = int(scored.sum()), int((~scored).sum())
-        clusters = fewest(both.clusters, both.crossed, both.sets)
+        clusters = fewest_clusters(both.clusters, both.crossed, both.sets)
         none = Difference(n=n, left_out=left_out, clusters=clusters, neutral=self.neutral, goal=goal)
         before, after = both.ends() if n and not self.lacking(scored) else (math.nan, math.nan)
         if math.isnan(after - before):
@@ -154,7 +154,7 @@ class Means(Values):
         """The weight of each item, with mean 1, so that each set counts equally."""
         if self.sets is None:
             return np.ones(len(self.before))
-        n, which = numbered(self.sets)
+        n, which = number_clusters(self.sets)
         return len(which) / (n * np.bincount(which)[which])
 
     def _interval_and_test(

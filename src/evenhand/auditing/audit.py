@@ -15,20 +15,20 @@ from evenhand.auditing import merging
 from evenhand.auditing.merging import check_overwrite, finish, output_folder, scored
 from evenhand.auditing.sampling import deviations, warning
 from evenhand.auditing.spec import AuditSpec, PlannedTask, Reader, caveats
-from evenhand.checks.doctor import look_over
-from evenhand.checks.fit import fit, flawed
+from evenhand.checks.doctor import preflight
+from evenhand.checks.fit import fit, flaw_warnings
 from evenhand.core.files import slug
 from evenhand.core.loop import Task, measure_all, questions_of
 from evenhand.core.model import Model, TokenCounter, about, kind_of
 from evenhand.core.progress import one_bar, showing
 from evenhand.core.scores import Result
-from evenhand.distributed.cluster import check_engine, connected, silence_ray
+from evenhand.distributed.cluster import check_engine, connection, silence_ray
 from evenhand.errors import BadInput, EvenhandError, UnfitModel
 from evenhand.models import LOADING, options_of
 from evenhand.models.base import Chats, Counted, Planned, Recognisable, Selective, check_questions, overflowed, refusal
 from evenhand.models.cache import Remembering, check_same_model, delete_batches
 from evenhand.models.engines import OPENAI
-from evenhand.models.loading.names import Found, find, with_parent
+from evenhand.models.loading.names import ModelPlace, find, with_parent
 from evenhand.models.source import ModelSource
 from evenhand.runs import folder
 from evenhand.runs.folder import StoredRun
@@ -79,7 +79,7 @@ def run_audit(
         if isinstance(model, Planned):
             for one in tasks:  # a question that it cannot answer is an error at once
                 check_questions(model, questions_of(one.task.dataset.items[0], one.task.measure))
-        with folder.locked(path), showing(progress), one_bar(f"Measuring {name or model.name}"):
+        with folder.lock_folder(path), showing(progress), one_bar(f"Measuring {name or model.name}"):
             if fresh:
                 folder.clear(path)
             earlier = merging.existing_record(path, model)
@@ -216,10 +216,10 @@ def _preflight(model: Model, tasks: Sequence[Task], earlier: AuditRecord | None)
     data = {task.dataset.name: task.dataset for task in tasks}
     fits = {name: fit(model, dataset) for name, dataset in data.items() if isinstance(model, TokenCounter)}
     misfits = [line for found in fits.values() for line in found.warnings(model.name)]
-    warnings = [*misfits, *(line for dataset in data.values() for line in flawed(dataset))]
+    warnings = [*misfits, *(line for dataset in data.values() for line in flaw_warnings(dataset))]
     for line in warnings:
         log.warning(line)
-    doctored = look_over(model, list(data.values()), earlier, fits)
+    doctored = preflight(model, list(data.values()), earlier, fits)
     for found in doctored:
         if found.verdict != "fine" and not (misfits and found.check == "vocabulary"):  # it would repeat the misfits
             log.warning(f"{found.check.capitalize()}, {found.verdict}: {found.says} {found.do}")
@@ -259,7 +259,7 @@ def named_sources(
     if name is not None and len(models) > 1:
         raise BadInput(f"`name` names the run of one model. Got {len(models)} models: audit them one by one.")
     places = [find(str(model)) if isinstance(model, str | Path) else model for model in models]
-    known = [options_of(place) if isinstance(place, Found) else list(LOADING) for place in places]
+    known = [options_of(place) if isinstance(place, ModelPlace) else list(LOADING) for place in places]
     given, somebodys = {**loading, **(model_options or {})}, {option for own in known for option in own}
     found = [
         ModelSource.of(place, {k: v for k, v in given.items() if k in own or k not in somebodys})
@@ -294,7 +294,7 @@ def _sweep_on_ray(
         )
     here = [source for source in sources.values() if source.given is None]
     device = here[0].loading.get("device") if here else None
-    with connected(address, cpus=workers and workers * threads()):
+    with connection(address, cpus=workers and workers * threads()):
         ours = worker_pool(workers, device, len(here))
 
         def one(name: str, source: ModelSource) -> Audited:

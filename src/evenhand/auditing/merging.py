@@ -21,7 +21,7 @@ from evenhand.errors import OtherModel, RunError
 from evenhand.models.cache import CachedAnswers, fingerprints
 from evenhand.models.engines import OPENAI
 from evenhand.runs import folder
-from evenhand.runs.files import rescore_advice
+from evenhand.runs.files import rescore_hint
 from evenhand.runs.folder import ANSWERS, StoredRun
 from evenhand.runs.record import SAMPLE, AuditRecord, RunRecord, TaskRecord, read_record
 
@@ -55,7 +55,7 @@ def check_overwrite(path: Path, record: RunRecord | None, tasks: Sequence[TaskRe
         if _options(before) != _options(task):
             raise RunError(
                 f"'{path}' has {what} with other options, from a version that did not tell them apart. "
-                f"{rescore_advice(path)}"
+                f"{rescore_hint(path)}"
             )
 
 
@@ -129,7 +129,7 @@ def rescore(path: StoredRun | str | Path, files: Sequence[Path], reader: Reader)
         raise RunError(
             f"'{path}' has scores {imported.told}. There are no answers to score again: import the file again, `fresh`."
         )
-    with folder.locked(run.path):
+    with folder.lock_folder(run.path):
         return _score_again(run, reader, files)
 
 

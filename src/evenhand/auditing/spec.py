@@ -15,10 +15,10 @@ from evenhand.core.loop import Task
 from evenhand.core.measure import Measure, Measures
 from evenhand.core.questions import LISTED
 from evenhand.errors import BadInput
-from evenhand.models.loading.names import named
+from evenhand.models.loading.names import known_models
 from evenhand.plugins import load_installed
 from evenhand.runs.folder import StoredRun
-from evenhand.runs.record import AuditRecord, RunRecord, TaskRecord, valid
+from evenhand.runs.record import AuditRecord, RunRecord, TaskRecord, check_recordable
 
 MOST_LABELS = 12
 """Most labels of the group that values are shown by, if the user names none."""
@@ -152,7 +152,7 @@ class AuditSpec:
         for task, one in zip(tasks, whole, strict=True):
             part = len(task.dataset.items) if task != one else None
             record = suites.record(task, seed=self.seed, limit=self.limit or part, partial=bool(part))
-            planned.append(PlannedTask(task, valid(replace(record, budget=self.budget)), one))
+            planned.append(PlannedTask(task, check_recordable(replace(record, budget=self.budget)), one))
         return planned
 
 
@@ -212,7 +212,7 @@ def commands(record: RunRecord) -> list[str]:
     A run does not record where a local model is, only its name: put the folder in its place. Results that were measured
     again later are in the later audit.
     """
-    bundled = record.model if record.model in named() else f"PATH/TO/{record.model}"
+    bundled = record.model if record.model in known_models() else f"PATH/TO/{record.model}"
     return list(dict.fromkeys(shlex.join(_argv(audit, bundled)) for audit in record.audits))
 
 

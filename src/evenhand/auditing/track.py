@@ -15,7 +15,7 @@ from evenhand.core.files import CHECKPOINT, prepare, read_parsed
 from evenhand.errors import BadInput, OtherModel, RunError
 from evenhand.models.loading.names import ADAPTER, find
 from evenhand.models.source import ModelSource
-from evenhand.runs.comparable import in_common, measured, same_task
+from evenhand.runs.comparable import in_common, same_task, task_names
 from evenhand.runs.folder import ANSWERS, StoredRun
 from evenhand.runs.record import TaskRecord
 
@@ -93,10 +93,10 @@ def _check_same(runs: Sequence[StoredRun], planned: Any, kind: str | None) -> No
         same_task(runs, dataset, name)
     for run in runs if kind is not None else ():
         records = planned(kind or run.record.audits[-1].kind)
-        if not {record.name for record in records} & set(measured(run)):
+        if not {record.name for record in records} & set(task_names(run)):
             raise BadInput(f"'{run.path}' has nothing of what is to be measured. Give the `suite` that it was made by.")
         for record in records:
-            if record.name in measured(run) and not _is_same_task(run.task(*record.name), record):
+            if record.name in task_names(run) and not _is_same_task(run.task(*record.name), record):
                 told = [task.draw for task in (run.task(*record.name), record)]
                 raise BadInput(
                     f"'{run.path}' was measured on {record.dataset} with {told[0]} or other options, and the models "

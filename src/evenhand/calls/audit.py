@@ -9,7 +9,7 @@ from typing import Annotated, Any, Unpack
 
 import pandas as pd
 
-from evenhand.analysis.tracking import Track, tracked
+from evenhand.analysis.tracking import Track, make_track
 from evenhand.auditing import merging
 from evenhand.auditing.audit import named_sources, run_audit, run_folder
 from evenhand.auditing.audit import sweep as sweep_sources
@@ -19,7 +19,7 @@ from evenhand.auditing.spec import AuditSpec, PlannedTask
 from evenhand.auditing.track import measure_checkpoints
 from evenhand.core import parameters as ask
 from evenhand.core.dataset import Datasets
-from evenhand.core.described import chosen, describe, records_of
+from evenhand.core.described import describe, records_of, select_parameters
 from evenhand.core.files import write_whole
 from evenhand.core.measure import Measures
 from evenhand.core.model import Model
@@ -49,7 +49,7 @@ class Sweep(Audit, ask.Cluster, total=False):
     """What `sweep` takes besides the models."""
 
 
-class Curve(ask.Tracked, total=False):
+class TrackOptions(ask.Tracked, total=False):
     """What `track` takes besides the models."""
 
     progress: ask.Progress
@@ -94,7 +94,7 @@ def audit(model: str | Path | Model = DEFAULT, **given: Unpack[Audit]) -> Run:
 
 def _split(given: Mapping[str, Any]) -> tuple[AuditSpec, dict[str, Any], dict[str, Any]]:
     """Parameters of `audit`: what is measured, how, and those for loading a model; an error for any other."""
-    what, how = chosen(given, ask.What), {name: given[name] for name in HOW if name in given}
+    what, how = select_parameters(given, ask.What), {name: given[name] for name in HOW if name in given}
     loading = {name: value for name, value in given.items() if name not in {*what, *how, "model_options"}}
     spec = AuditSpec.of(**what)
     check_keywords("audit", loading)
@@ -126,7 +126,7 @@ def sweep(models: Sequence[str | Path | Model], **given: Unpack[Sweep]) -> Itera
     """
     if isinstance(models, str):
         raise BadInput(f"A sweep takes a list of models. Got the name {models!r}: put it into a list.")
-    where = chosen(given, ask.Cluster)
+    where = select_parameters(given, ask.Cluster)
     spec, how, loading = _split({name: value for name, value in given.items() if name not in where})
     # A wrong model is an error before anything is measured.
     sources = named_sources(models, how.pop("name", None), **loading)
@@ -152,14 +152,18 @@ def track(models: str | Path | Sequence[str | Path], **given: Unpack[Curve]) -> 
     out = Path(given.pop("out", "runs/track")).expanduser()
     figure = out / f"track.{given.pop('form', 'svg')}"
     check_suffix(figure)
-    revision, where, what = given.pop("revision", None), chosen(given, ask.Cluster), chosen(given, ask.What)
+    revision, where, what = (
+        given.pop("revision", None),
+        select_parameters(given, ask.Cluster),
+        select_parameters(given, ask.What),
+    )
     spec, how, loading = _split({name: value for name, value in given.items() if name not in where})
 
     def audit_one(source: ModelSource, name: str) -> StoredRun:
         return next(iter(sweep_sources({name: source}, partial(_audit, spec, out=out, **how), **where)))
 
     runs = measure_checkpoints(models, revision, spec, what, loading, out, audit_one)
-    made = replace(tracked([Run.load(run) for run in runs]), page=out / "track.html")
+    made = replace(make_track([Run.load(run) for run in runs]), page=out / "track.html")
     html, numbers = track_page(made).encode(), json.dumps(made.as_json(), indent=1, ensure_ascii=False).encode()
     write_whole(out / "track.html", lambda file: file.write(html))
     write_whole(out / "track.json", lambda file: file.write(numbers))

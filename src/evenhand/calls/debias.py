@@ -37,11 +37,11 @@ from evenhand.models.source import ModelSource
 from evenhand.plugins import load_installed
 from evenhand.run import Run
 from evenhand.runs.comparable import distinct_names
-from evenhand.runs.folder import ANSWERS, locked
+from evenhand.runs.folder import ANSWERS, lock_folder
 from evenhand.show.page import runs as page
 from evenhand.stats.intervals import clustered_interval
 from evenhand.stats.significance import sign_flip_test
-from evenhand.stats.verdict import enough, moved
+from evenhand.stats.verdict import change_side, clusters_needed
 from evenhand.training.processes import is_worker_rank
 
 log = logging.getLogger(__name__)
@@ -90,7 +90,7 @@ class Debiased:
             else:
                 found.append(f"Over-debiased: {lost}. Add `remind`.")
         text = self.language
-        if text and moved(text["low"], text["high"], text["p"], int(text["sentences"]), enough(1)) > 0:
+        if text and change_side(text["low"], text["high"], text["p"], int(text["sentences"]), clusters_needed(1)) > 0:
             worse = f"{text['before']:.1f} -> {text['after']:.1f}"
             found.append(f"Its language got worse: pseudo-perplexity {worse} on held-out sentences.")
         return found
@@ -150,7 +150,7 @@ def debias(
         if how.trains:
             how.apply(str(model), texts, folder)
         raise SystemExit(0)  # what comes after a debiasing is for one process
-    with locked(out), showing(progress):
+    with lock_folder(out), showing(progress):
         base = source.load()
         with guarded():
             how.check(base)

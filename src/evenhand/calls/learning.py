@@ -108,7 +108,7 @@ def draw_curve(values: Mapping[int, pd.DataFrame], out: Path, title: str) -> Pat
     return out / "learning-curve.svg"
 
 
-def named(files: Sequence[str]) -> dict[str, str]:
+def name_files(files: Sequence[str]) -> dict[str, str]:
     """The files by their names, or by their paths if two have the same name."""
     names = [Path(file).name for file in files]
     called = [file if names.count(name) > 1 else name for file, name in zip(files, names, strict=True)]

@@ -48,13 +48,13 @@ def doctor(
     with one_bar("Examining the model"):
         source = ModelSource.of(model, {**loading, **options}, "doctor")
         # If the kind is known, names are checked before minutes are spent on loading.
-        data = chosen(suite, lang, source.kind) if source.kind else []
+        data = suite_datasets(suite, lang, source.kind) if source.kind else []
         try:
             loaded = source.load()
         except UnfitModel as error:
             return Findings([_refusal_finding(error)])
         kind = kind_of(loaded)
-        return Findings(examine(loaded, data if kind == source.kind else chosen(suite, lang, kind), lang))
+        return Findings(examine(loaded, data if kind == source.kind else suite_datasets(suite, lang, kind), lang))
 
 
 def examine(
@@ -132,7 +132,7 @@ def _check_name(check: Check) -> str:
     return check.__name__.replace("_", " ")
 
 
-def look_over(
+def preflight(
     model: Model, datasets: Sequence[Dataset], earlier: AuditRecord | None = None, fits: Mapping[str, Fit] | None = None
 ) -> tuple[Finding, ...]:
     """What an audit checks before it measures; the findings of an `earlier` audit of the same tasks are kept.
@@ -142,7 +142,7 @@ def look_over(
     if earlier and earlier.doctor:
         return earlier.doctor
     if isinstance(model, RunsInWorker):
-        there: tuple[Finding, ...] = model.ask(look_over, datasets, None, fits)
+        there: tuple[Finding, ...] = model.ask(preflight, datasets, None, fits)
         return there
     ask = isinstance(model, Examined | Selective)
     findings: dict[Finding, None] = {}
@@ -153,7 +153,7 @@ def look_over(
     return tuple(findings)
 
 
-def chosen(suite: str, language: str, kind: str) -> list[Dataset]:
+def suite_datasets(suite: str, language: str, kind: str) -> list[Dataset]:
     """The datasets of a suite; none for a language with plain texts but no suite for that kind of model."""
     try:
         tasks = suites.tasks(suite, language, {}, kind)

@@ -104,7 +104,7 @@ def cuts(model: TokenCounter, dataset: Dataset) -> list[Cut]:
     return [Cut(*named, n) for named, n in _count_tokens(model, found).items()]
 
 
-def flawed(dataset: Dataset) -> Iterator[str]:
+def flaw_warnings(dataset: Dataset) -> Iterator[str]:
     """A sentence if pairs of a dataset differ in more than gendered words, of which we know the English ones."""
     if dataset.language != "en":
         return

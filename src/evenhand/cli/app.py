@@ -17,7 +17,7 @@ from evenhand.cli.datasets import measures
 from evenhand.cli.measure import audit, doctor, gate, import_scores, track
 from evenhand.cli.show import compare, export, figures, report, rescore, runs, serve, show, table
 from evenhand.cli.study import corpus, metaeval, reproduce
-from evenhand.cli.terminal import as_flags, parsed, values
+from evenhand.cli.terminal import as_flags, json_values, option_values
 from evenhand.core.described import Argument, Several, records_of
 from evenhand.core.parameters import GROUPS, OUTPUT
 from evenhand.errors import BadInput
@@ -50,9 +50,9 @@ def _rate(given: str) -> float:
 
 
 READ: dict[str, Callable[[Any], Any]] = {
-    "options": parsed,
-    "model_options": partial(values, what="model option", example="temperature=0.5"),
-    "columns": partial(parsed, what="column", example="text=Sentence"),
+    "options": option_values,
+    "model_options": partial(json_values, what="model option", example="temperature=0.5"),
+    "columns": partial(option_values, what="column", example="text=Sentence"),
     "batch_size": _batch_size,
     "hub": _benchmarks,
     "measures": _split,

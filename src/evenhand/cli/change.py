@@ -13,7 +13,7 @@ from typing import Annotated, Unpack
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.terminal import Names, Plugins, as_options, values
+from evenhand.cli.terminal import Names, Plugins, as_options, json_values
 from evenhand.core.described import Argument, Says, Several
 from evenhand.core.parameters import LABELS, Debias, Seed, Swap
 from evenhand.errors import BadInput
@@ -108,7 +108,7 @@ def debias(
     from evenhand.calls.debias import debias as debias_model
     from evenhand.show.tables import debiasing_results
 
-    method, options = given["method"], values(method_option, "method option", "factor=0.5")
+    method, options = given["method"], json_values(method_option, "method option", "factor=0.5")
     if options:
         seed = {"seed": given["seed"]} if "seed" in mitigation.options_of(method) else {}
         given["method"] = mitigation.load(method, **seed | options)

@@ -8,7 +8,7 @@ from typing import Annotated, Unpack
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.terminal import Json, Names, Plugins, parsed, print_json
+from evenhand.cli.terminal import Json, Names, Plugins, option_values, print_json
 from evenhand.core.described import Argument, Says, Several
 from evenhand.core.files import check_new, write_whole
 from evenhand.core.parameters import Force, Lint
@@ -49,7 +49,7 @@ def datasets_show(
     """Describe a dataset and print its first rows."""
     from evenhand import datasets
 
-    dataset = datasets.load(name, **parsed(option))
+    dataset = datasets.load(name, **option_values(option))
     terminal.show(f"{dataset.name}, version {dataset.version}: {len(dataset.items):,} items. {dataset.about}")
     for label, text in (("Source", dataset.source), ("Licence", dataset.licence), ("Flaws", dataset.flaws)):
         if text:
@@ -76,14 +76,14 @@ def datasets_export(
     if form == "lm-eval":
         from evenhand.integrations.lm_eval import tasks
 
-        task = tasks.write(datasets.load(name, **parsed(option)), out, force=force)
+        task = tasks.write(datasets.load(name, **option_values(option)), out, force=force)
         terminal.show(f"Task {task} in {out}. Run it: lm_eval --include_path {out} --tasks {task} --log_samples ...")
         return
     check_known("format", [form], ("tsv", "lm-eval"))
     if out.suffix != ".tsv":
         raise BadInput(f"Datasets are exported as .tsv. Got '{out}'.")
     check_new(out, force)
-    table = datasets.load(name, **parsed(option)).table()
+    table = datasets.load(name, **option_values(option)).table()
     cells = table.reset_index().astype(str)
     for column in map(str, cells.columns):
         if (broken := cells[column].str.contains(BREAKS)).any():

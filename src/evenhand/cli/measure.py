@@ -16,7 +16,7 @@ from evenhand.cli import terminal
 from evenhand.cli.show import print_answer
 from evenhand.cli.terminal import Json, Plugins, Yes, as_options, print_json, print_or_write
 from evenhand.core import parameters as ask
-from evenhand.core.described import Argument, Says, chosen
+from evenhand.core.described import Argument, Says, select_parameters
 from evenhand.core.files import read_given
 from evenhand.errors import BadInput, check_known
 
@@ -61,7 +61,7 @@ class Outlets:
     def give(self, verdicts: Sequence["Verdict"], *, printed: bool = True) -> int:
         """Print a line for each rule, write the files, and give the exit code of the worst verdict."""
         from evenhand.core.files import write_whole
-        from evenhand.gate.verdict import CODES, worst
+        from evenhand.gate.verdict import CODES, worst_verdict
         from evenhand.show.gate import annotations, junit, summary
 
         lines = [line for verdict in verdicts for line in verdict.lines()]
@@ -79,7 +79,7 @@ class Outlets:
             except OSError as error:
                 why = f"$GITHUB_STEP_SUMMARY, '{self.summary}', cannot be written: {error.strerror}."
                 raise BadInput(why) from error
-        return CODES[worst(verdict.verdict for verdict in verdicts)]
+        return CODES[worst_verdict(verdict.verdict for verdict in verdicts)]
 
 
 def from_config(context: typer.Context, path: Path | None) -> Path | None:
@@ -114,7 +114,7 @@ def from_config(context: typer.Context, path: Path | None) -> Path | None:
     return path
 
 
-class Audit(ask.Audited, ask.Cluster, ask.Judged, total=False):
+class AuditOptions(ask.Audited, ask.Cluster, ask.Judged, total=False):
     """The options that the command shares with `evenhand.sweep`."""
 
 
@@ -184,7 +184,7 @@ def audit(
         raise typer.Exit(outlets.give(_verdicts(runs), printed=not as_json))
 
 
-def _print_costs(models: Sequence[str], given: Audit, as_json: bool) -> None:
+def _print_costs(models: Sequence[str], given: AuditOptions, as_json: bool) -> None:
     from evenhand.auditing.estimate import estimate
     from evenhand.auditing.spec import AuditSpec
     from evenhand.models.served.asking import KINDS
@@ -192,7 +192,7 @@ def _print_costs(models: Sequence[str], given: Audit, as_json: bool) -> None:
     from evenhand.show.tables import table
 
     heads = ("dataset", "requests", "tokens of prompts, about", "tokens of replies, at most")
-    spec = AuditSpec.of(**chosen(given, ask.What))
+    spec = AuditSpec.of(**select_parameters(given, ask.What))
     costs = {model: estimate(ModelSource.of(model), spec, samples=given["samples"]) for model in models}
     if as_json:
         print_json({model: [asdict(cost) for cost in of_kinds] for model, of_kinds in costs.items()})
@@ -216,12 +216,12 @@ def _verdicts(runs: Sequence[Any]) -> list[Any]:
 
 
 def _print_side_by_side(runs: Sequence[Any], out: Path) -> None:
-    from evenhand.analysis.comparison import comparable, side_by_side
+    from evenhand.analysis.comparison import comparable_tasks, side_by_side
     from evenhand.runs.comparable import of_two_kinds
     from evenhand.show.figures import draw_models
     from evenhand.show.tables import models
 
-    tasks = comparable(runs[0])
+    tasks = comparable_tasks(runs[0])
     readings = {task.measure: task.reading for task in runs[0].record.tasks}
     for dataset, measure in tasks:
         terminal.show(models(side_by_side(runs, dataset, measure), dataset, measure, readings[measure]))

@@ -285,7 +285,7 @@ def _remove(folder: Path, name: str, yes: bool) -> None:
     if not any((path / file).exists() for file in ("run.json", run_folder.ANSWERS)):
         raise BadInput(f"'{name}' is not a run in '{folder}'. See `evenhand runs {folder}`.")
     terminal.confirm(f"Delete the run '{path}', with its answers and results?", yes=yes)
-    with run_folder.locked(path):
+    with run_folder.lock_folder(path):
         run_folder.clear(path)
     left = sorted(file.name for file in path.iterdir())
     if left:

@@ -9,7 +9,7 @@ import typer
 
 from evenhand.cli import terminal
 from evenhand.cli.terminal import Json, Names, as_options, print_json
-from evenhand.core.described import Argument, Says, chosen
+from evenhand.core.described import Argument, Says, select_parameters
 from evenhand.core.files import write_whole
 from evenhand.core.parameters import COLUMN, OWN_NAMES, WORD_PAIRS, Cluster, Force, Lang, Learn, Limit, Seed
 from evenhand.errors import BadInput
@@ -20,7 +20,7 @@ PAPERS = "anantaprayoon2024, bartl2020, barza2023, bolukbasi2016, caliskan2017, 
 LINES = "Each line of a text file is a document. Default: each file of a folder, or each paragraph of one file."
 
 
-class Counted(Learn, Cluster, total=False):
+class CorpusOptions(Learn, Cluster, total=False):
     """The options that `corpus` shares with the functions that count and that train."""
 
     lang: Lang
@@ -48,18 +48,18 @@ def corpus(
     Texts are English, or in any language with --word-pairs.
     With --train, also measures what a debiased model learns from each corpus.
     """
-    from evenhand.calls.learning import check_folder, learned, named, write
+    from evenhand.calls.learning import check_folder, learned, name_files, write
     from evenhand.show.corpus import corpus_tables
     from evenhand.show.tables import learned_table
     from evenhand.text.counting import Corpus, count_all, read_vocabulary
 
-    sources = named(files)
+    sources = name_files(files)
     corpora = {name: Corpus(source, tuple(column or ()), lines) for name, source in sources.items()}
     lang = given.get("lang")
     vocabulary = read_vocabulary(words, word_pairs, names, lang)
     if out is not None and not train:
         check_folder(out, force)
-    where = chosen(given, Cluster)
+    where = select_parameters(given, Cluster)
     counts = count_all(corpora, vocabulary=vocabulary, lang=lang, seed=given["seed"], out=out, **where)
     for name, one in counts.items():
         if one.documents == 1 and one.sentences > 1 and one.unit == "paragraph":
@@ -73,7 +73,7 @@ def corpus(
             terminal.show(f"Page: {page}")
     trained = None
     if train:
-        how = chosen(given, Learn)
+        how = select_parameters(given, Learn)
         how |= {"seed": given["seed"], "columns": tuple(column or ()), "lines": lines}
         trained = learned(sources, out=out or Path("runs/corpus"), **how)
     if as_json:
@@ -83,7 +83,7 @@ def corpus(
         terminal.show(learned_table(trained.sentences, trained.asld, trained.lean, trained.changes))
 
 
-class Dialled(TypedDict, total=False):
+class MetaevalOptions(TypedDict, total=False):
     """What `papers.metaeval` takes."""
 
     measures: Annotated[Any, Says("Measures, separated by commas. Default: all that suit it.", kind=str)]
@@ -140,7 +140,7 @@ def metaeval(
     terminal.show(table(found.model, found.follows, found.notes), *(f"Written: {path}" for path in (*tables, chart)))
 
 
-class Reproduced(TypedDict, total=False):
+class ReproduceOptions(TypedDict, total=False):
     """What the studies of papers take."""
 
     part: Annotated[str, Says(PARTS, default="tables")]

@@ -246,16 +246,16 @@ def print_or_write(text: str, out: Path | None) -> None:
         write_whole(out, lambda file: file.write(f"{text}\n".encode()))
 
 
-def values(given: Names, what: str, example: str) -> dict[str, Any]:
+def json_values(given: Names, what: str, example: str) -> dict[str, Any]:
     """The values of options for other people's code, by name: what is JSON (numbers, true, false) is parsed."""
-    found: dict[str, Any] = dict(parsed(given, what, example))
+    found: dict[str, Any] = dict(option_values(given, what, example))
     for name, value in found.items():
         with suppress(ValueError):
             found[name] = json.loads(value)
     return found
 
 
-def parsed(options: Names, what: str = "option", example: str = "masks=words") -> dict[str, str]:
+def option_values(options: Names, what: str = "option", example: str = "masks=words") -> dict[str, str]:
     """The values of NAME=VALUE options, by name."""
     found: dict[str, str] = {}
     for option in options or []:

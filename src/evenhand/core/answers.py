@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 
 from evenhand.core.typed import check_fields
 from evenhand.errors import BadInput
-from evenhand.stats.estimate import NOT_FINITE, TOO_FAR, uncountable
+from evenhand.stats.estimate import NOT_FINITE, TOO_FAR, number_fault
 
 ABOVE_CERTAINTY = "a log-probability above 0"
 WRONG_COUNT = "not as many log-probabilities as were asked for"
@@ -64,7 +64,7 @@ class Question(Protocol):
 
     def fault(self, answer: Answer) -> str:
         """Why this cannot be the answer, which has no note; empty where it can."""
-        return uncountable(*answer.numbers) if len(answer.numbers) else "no numbers"
+        return number_fault(*answer.numbers) if len(answer.numbers) else "no numbers"
 
 
 class OfVector:
@@ -74,7 +74,7 @@ class OfVector:
     stored_as: ClassVar[str] = "<f4"
 
     def fault(self, answer: Answer) -> str:
-        return uncountable(*answer.numbers) or ("" if any(answer.numbers) else NO_DIRECTION)
+        return number_fault(*answer.numbers) or ("" if any(answer.numbers) else NO_DIRECTION)
 
 
 class OfLogps:
@@ -96,7 +96,7 @@ class OfLogps:
 
 def fault(logps: Sequence[float]) -> str:
     """Why these cannot be log-probabilities: they must be finite, within 1e60 and at most 0; empty where they can."""
-    return uncountable(*logps) or (ABOVE_CERTAINTY if len(logps) and max(logps) > ROUNDING else "")
+    return number_fault(*logps) or (ABOVE_CERTAINTY if len(logps) and max(logps) > ROUNDING else "")
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from evenhand.core.described import Named
 from evenhand.core.foreign import is_ours
-from evenhand.core.items import Item, check_texts, texts
+from evenhand.core.items import Item, check_readable, texts
 from evenhand.core.shown import Sections, add_sections
 from evenhand.core.typed import check_fields, typed
 from evenhand.errors import BadInput
@@ -170,7 +170,7 @@ class Dataset:
         seen = set()
         for item in self.items:
             try:
-                check_texts(*texts(item), *map(str, (item.id, *item.groups, *item.groups.values())))
+                check_readable(*texts(item), *map(str, (item.id, *item.groups, *item.groups.values())))
             except BadInput as error:
                 raise BadInput(f"Item {item.id!r} of dataset '{self.name}': {error}") from error
             if item.id in seen:

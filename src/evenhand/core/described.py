@@ -47,7 +47,7 @@ def records_of(*subjects: type) -> dict[str, Says]:
     return {name: get_args(hint)[1] for subject in subjects for name, hint in subject.__annotations__.items()}
 
 
-def chosen(given: Mapping[str, Any], *subjects: type) -> dict[str, Any]:
+def select_parameters(given: Mapping[str, Any], *subjects: type) -> dict[str, Any]:
     """The given parameters that belong to these classes."""
     return {name: value for name, value in given.items() if name in records_of(*subjects)}
 

@@ -38,7 +38,7 @@ def read_parsed(path: Path, parse: Callable[[str], Parsed]) -> Parsed:
         raise OSError("it is not a regular file")
     if (size := path.stat().st_size) > LARGEST:
         raise OSError(f"it has {size:,} bytes, and {LARGEST:,} are allowed")
-    return parsed(path.read_text(encoding="utf-8"), parse)
+    return parse_text(path.read_text(encoding="utf-8"), parse)
 
 
 def read_given(path: Path, parse: Callable[[str], Parsed], what: str, do: str) -> Parsed:
@@ -49,7 +49,7 @@ def read_given(path: Path, parse: Callable[[str], Parsed], what: str, do: str) -
         raise BadInput(f"{what} '{path}' cannot be read: {error}. {do}".lstrip()) from error
 
 
-def parsed(text: str, parse: Callable[[str], Parsed]) -> Parsed:
+def parse_text(text: str, parse: Callable[[str], Parsed]) -> Parsed:
     """Call `parse` on a text; a ValueError if it is damaged or nested too deeply."""
     try:
         return parse(text)
@@ -62,7 +62,9 @@ def from_json(text: str) -> Any:
 
     An integer too large for a float becomes infinite, which is refused wherever a number is needed.
     """
-    return parsed(text, partial(json.loads, parse_int=lambda whole: int(whole) if len(whole) < 300 else float(whole)))
+    return parse_text(
+        text, partial(json.loads, parse_int=lambda whole: int(whole) if len(whole) < 300 else float(whole))
+    )
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, Any]]:

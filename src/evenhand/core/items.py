@@ -278,7 +278,7 @@ class Choice:
         return f"{self.context} {self.question}", " / ".join(self.options)
 
 
-def check_texts(*given: str) -> None:
+def check_readable(*given: str) -> None:
     """Raise BadInput for a text that no model can read: of more than 10,000 characters, or with a lone surrogate.
 
     Ten thousand characters are a hundred times a sentence; comparing longer ones word by word would take hours.

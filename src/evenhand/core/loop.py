@@ -18,7 +18,7 @@ from evenhand.core.questions import Answer, BuiltIn, Question
 from evenhand.core.scores import Result, Score
 from evenhand.core.summary import group_values
 from evenhand.errors import BadInput
-from evenhand.stats.estimate import uncountable
+from evenhand.stats.estimate import number_fault
 
 CHUNK = 12_000
 """Items asked about at once: enough for any released corpus to be one chunk, few enough to be held in memory."""
@@ -134,7 +134,7 @@ def score(item: Item, answers: Sequence[Answer], how: Measure[Any]) -> Score:
             value = number(how.score(item, answers))
         except Unscored as reason:
             return Score(item.id, math.nan, item.groups, str(reason), kept=kept)
-        if why := uncountable(value):
+        if why := number_fault(value):
             return Score(item.id, math.nan, item.groups, why, kept=kept)
         prior = getattr(how, "prior", None)
         return Score(item.id, value, item.groups, prior=number(prior(answers)) if prior else math.nan, kept=kept)

@@ -48,7 +48,7 @@ def ask(model: Model, questions: Sequence[Question]) -> list[Answer]:
         answers = model.answer(questions) if questions else ()
     try:
         if len(answers) == len(questions):
-            return [checked(question, answer) for question, answer in zip(questions, answers, strict=True)]
+            return [check_answer(question, answer) for question, answer in zip(questions, answers, strict=True)]
     except EvenhandError:
         raise
     except (AttributeError, TypeError, ValueError) as error:
@@ -61,7 +61,7 @@ def ask(model: Model, questions: Sequence[Question]) -> list[Answer]:
     )
 
 
-def checked(question: Question, answer: Answer) -> Answer:
+def check_answer(question: Question, answer: Answer) -> Answer:
     """The answer if it is valid for the question, otherwise a missing one with the reason."""
     if not isinstance(answer.note, str):
         raise BadInput(f"The note of an answer is a text that says why there is none. Got {answer.note!r}.")

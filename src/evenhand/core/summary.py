@@ -12,8 +12,8 @@ from evenhand.core.dataset import Design, Estimand, Kinds
 from evenhand.core.items import Groups
 from evenhand.core.scores import Score, Value, generator
 from evenhand.errors import BadInput
-from evenhand.stats.intervals import Floats, Resampled, by_calls, by_totals, constant, proportion_interval
-from evenhand.stats.mean_intervals import IntervalAndTest, fewest, mean_test
+from evenhand.stats.intervals import Floats, Resampled, by_calls, by_totals, is_constant, proportion_interval
+from evenhand.stats.mean_intervals import IntervalAndTest, fewest_clusters, mean_test
 from evenhand.stats.significance import interval_test, sign_flip_test
 from evenhand.stats.verdict import adjust
 
@@ -288,14 +288,14 @@ def value_of(groups: Groups, scores: Sequence[Score], how: How) -> Value:
     unit, rng = how.bounds == (0.0, 1.0), generator(how.seed, groups)
     sample = Sample(scored, clusters, rng, crossed, how.neutral, unit, clustered=bool(design.cluster))
     found = IntervalAndTest(math.nan, math.nan, math.nan)
-    if not constant(sample.values) or (summary.labels and scored[0].value in (0.0, 1.0)):
+    if not is_constant(sample.values) or (summary.labels and scored[0].value in (0.0, 1.0)):
         found = IntervalAndTest(*summary.interval_and_test(sample))  # a user's summary may give a plain tuple
     whole = summary(scored)
     value, low, high = (min(max(number, least), most) for number in (whole, found.low, found.high))
     if abs(whole - value) > ROUNDING:
         note = f"{whole:g} is beyond the measure's bounds, {least:g} and {most:g}"
         return Value(math.nan, math.nan, math.nan, *counts, note, groups=groups)
-    note, g = summary.why_none if math.isnan(value) else "", fewest(clusters, crossed)
+    note, g = summary.why_none if math.isnan(value) else "", fewest_clusters(clusters, crossed)
     return Value(value, low, high, *counts, note, p=found.p, clusters=g, freedom=found.freedom, groups=groups)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from evenhand.core.dataset import Dataset
-from evenhand.core.items import Pair, check_texts
+from evenhand.core.items import Pair, check_readable
 from evenhand.core.words import words
 from evenhand.datasets.faults import faults
 from evenhand.datasets.files.bundled import read_tsv
@@ -109,7 +109,7 @@ def sentences(file: str, stereotype: str, counterpart: str) -> Iterator[tuple[st
     hint = "Name the columns with `stereotype` and `counterpart`."
     for line, row in rows(Path(file).expanduser(), (stereotype, counterpart), hint=hint):
         try:
-            check_texts(row[stereotype], row[counterpart])
+            check_readable(row[stereotype], row[counterpart])
         except BadInput as error:
             raise BadInput(f"{file}, line {line}: {error}") from error
         yield row.get("id") or f"line {line}", row[stereotype], row[counterpart]
@@ -120,7 +120,7 @@ def _pairs(path: Path, stereotype: str, counterpart: str, id: str, category: str
     hint = "Name yours with the options stereotype and counterpart."
     for line, row in rows(path, (stereotype, counterpart), hint=hint):
         try:
-            check_texts(row[stereotype], row[counterpart])
+            check_readable(row[stereotype], row[counterpart])
             _check_related(row[stereotype], row[counterpart])
             name = row.get(id) or str(line)
             if name in seen:

@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from evenhand.core.dataset import FEMALE_MALE, SAMPLES, Dataset
-from evenhand.core.files import parsed, read_given
+from evenhand.core.files import parse_text, read_given
 from evenhand.core.items import Sentence
 from evenhand.core.questions import Span
 from evenhand.datasets import blanks, nli
@@ -57,7 +57,7 @@ def from_file(file: str, sha256: str = "") -> Dataset:
     """
     text = read_given(Path(file).expanduser(), str, "The template file", "Give a TOML file in UTF-8.")
     try:
-        data = parsed(text, tomllib.loads)
+        data = parse_text(text, tomllib.loads)
     except ValueError as error:
         raise BadInput(f"{file}: not valid TOML: {error}.") from error
     for key in TEXTS:

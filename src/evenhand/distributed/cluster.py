@@ -39,7 +39,7 @@ def silence_ray() -> None:
 
 
 @contextmanager
-def connected(address: str | None = None, cpus: int | None = None) -> Iterator[None]:
+def connection(address: str | None = None, cpus: int | None = None) -> Iterator[None]:
     """Connect to the cluster at `address`, or start one on this machine with `cpus` CPUs, by default all.
 
     A process that is connected to Ray already stays connected.

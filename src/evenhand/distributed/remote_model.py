@@ -25,7 +25,7 @@ from evenhand.core.questions import Answer, Question, Span
 from evenhand.distributed import worker
 from evenhand.errors import ClusterError, EvenhandError
 from evenhand.models.base import Numbered, Planned
-from evenhand.models.loading.names import BUNDLED, Found
+from evenhand.models.loading.names import BUNDLED, ModelPlace
 from evenhand.models.planning.plan import Batch, Plan, Values, answer_all
 
 log = logging.getLogger(__name__)
@@ -225,7 +225,7 @@ class RemoteModel:
             )
 
 
-def remote_model(found: Found, pool: WorkerPool, **loading: Any) -> RemoteModel:
+def remote_model(found: ModelPlace, pool: WorkerPool, **loading: Any) -> RemoteModel:
     """The model on the pool's workers; `loading` as for `evenhand.load`.
 
     Bundled models and Hub ids are found wherever evenhand is installed; a folder must be on every machine, at the same

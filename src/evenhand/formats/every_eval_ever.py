@@ -6,7 +6,7 @@ from datetime import datetime
 
 from evenhand.errors import RunError, check_known
 from evenhand.formats.facts import facts, short
-from evenhand.runs.files import rescore_advice
+from evenhand.runs.files import rescore_hint
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 from evenhand.runs.rows import Row
@@ -67,9 +67,7 @@ def _timestamp(run: StoredRun) -> str:
     try:
         return str(datetime.fromisoformat(text).timestamp()) if text else "unknown"
     except (TypeError, ValueError) as error:
-        raise RunError(
-            f"'{run.path}' has the time '{text}', which is not a date. {rescore_advice(run.path)}"
-        ) from error
+        raise RunError(f"'{run.path}' has the time '{text}', which is not a date. {rescore_hint(run.path)}") from error
 
 
 def _model(run: StoredRun) -> dict[str, object]:

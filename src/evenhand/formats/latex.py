@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from evenhand.formats.escaping import latex as escaped
 from evenhand.formats.escaping import slug
 from evenhand.formats.facts import headlines, labels
-from evenhand.runs.comparable import distinct_names, measured, same_task
+from evenhand.runs.comparable import distinct_names, same_task, task_names
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 from evenhand.runs.rows import Row
@@ -25,7 +25,7 @@ def latex(runs: Sequence[StoredRun]) -> str:
     """
     tasks = {task.name: task for run in runs for task in run.record.tasks}
     for name in tasks:
-        same_task([run for run in runs if name in measured(run)], *name)
+        same_task([run for run in runs if name in task_names(run)], *name)
     return "\n".join([HEAD, *("\n".join(_table(runs, task)) for task in tasks.values())]) + "\n"
 
 
@@ -85,7 +85,7 @@ def _caption(
 ) -> str:
     models_of = list(zip(distinct_names(runs), runs, strict=True))
     prints = ", ".join(f"{name} {run.record.fingerprint[:12]}" for name, run in models_of)
-    audits = [(name, run.record.audit_of(task)) for name, run in models_of if task.name in measured(run)]
+    audits = [(name, run.record.audit_of(task)) for name, run in models_of if task.name in task_names(run)]
     models = "; ".join(f"{name} {audit.kind}, fit to be measured: {audit.diagnosis}" for name, audit in audits)
     notes = dict.fromkeys(f"{f.model}, {f.of}: {f.note}" for facts in by_run for f in facts.values() if not f.known)
     sentences = [

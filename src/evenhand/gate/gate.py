@@ -18,8 +18,8 @@ from evenhand.core.model import UNCHECKED, Finding
 from evenhand.core.typed import check_fields, typed
 from evenhand.errors import BadInput, UnknownName
 from evenhand.gate.policy import MAX_UNSCORED, Rule, read
-from evenhand.gate.verdict import Judged, Verdict, decided
-from evenhand.runs.comparable import enough_shared, item_ids, measured, shared_ids
+from evenhand.gate.verdict import Judged, Verdict, judge_interval
+from evenhand.runs.comparable import enough_shared, item_ids, shared_ids, task_names
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import RunRecord
 from evenhand.runs.rows import FEMALE_MALE, Row, row_label
@@ -107,8 +107,8 @@ class Gate:
         `samples` are the tasks on the items that will be measured: the baseline must share enough of them. With
         `baseline_later` a missing baseline is no error: it will be a run of the same tasks.
         """
-        known = known_of_run(StoredRun(path, earlier)) if earlier else {}
-        known |= known_of_tasks(tasks)
+        known = labels_of_run(StoredRun(path, earlier)) if earlier else {}
+        known |= labels_of_tasks(tasks)
         for number, (rule, dataset) in enumerate(self._check(known, path, self.baseline, (), later=baseline_later)):
             if rule.on != "worse":
                 continue
@@ -128,7 +128,7 @@ class Gate:
         """
         run = StoredRun.load(run)
         baseline = self.baseline if baseline is None else StoredRun.load(baseline)
-        known = known_of_run(run)
+        known = labels_of_run(run)
         about = self._check(known, run.path, baseline, {task.dataset for task in run.record.tasks if task.partial})
         rules = [judged for rule, dataset in about for judged in self._judged(rule, dataset, known, run, baseline)]
         notes = [run.record.sample] if run.record.partial else []
@@ -163,7 +163,7 @@ class Gate:
                 self._fail(number, f"the baseline is the run itself, '{path}'. Give each its own folder.")
             dataset = self._dataset(number, known)
             about.append((rule, dataset))
-            if against and (dataset, rule.base) not in measured(against):
+            if against and (dataset, rule.base) not in task_names(against):
                 without = f"the baseline '{against.path}' has no {rule.base} on {dataset}"
                 self._fail(number, f"{without}. Audit it in the same way.")
             there = known[dataset, rule.name]
@@ -204,7 +204,7 @@ class Gate:
         self, rule: Rule, dataset: str, known: Known, run: StoredRun, baseline: StoredRun | None
     ) -> Iterator[Judged]:
         if rule.on == "worse" and baseline is not None:
-            found = worse(baseline, run, dataset, rule)
+            found = distance_growth(baseline, run, dataset, rule)
         else:
             found = values(run, dataset, rule.measure, rule.estimand)
         most = self.max_unscored if rule.max_unscored is None else rule.max_unscored
@@ -212,8 +212,8 @@ class Gate:
         unfit = "" if self.allow_unfit else _concern(run.record.audit_of(task).doctor, dataset)
         for group in known[dataset, rule.name].named(rule.group):
             there = found.get(group, NONE)
-            reason = unfit or undecidable(there, most)
-            verdict = "undecided" if reason else decided(there.low, there.high, *rule.tolerated)
+            reason = unfit or why_undecided(there, most)
+            verdict = "undecided" if reason else judge_interval(there.low, there.high, *rule.tolerated)
             ends = (there.value, there.low, there.high, *rule.tolerated)
             value, low, high, least, most_ = (end if math.isfinite(end) else None for end in ends)
             yield Judged(
@@ -251,7 +251,7 @@ def values(run: StoredRun, dataset: str, measure: str, estimand: str = "") -> di
     return {row_label(row.groups): row for row in rows}
 
 
-def worse(baseline: StoredRun, run: StoredRun, dataset: str, rule: Rule) -> dict[str, Estimate]:
+def distance_growth(baseline: StoredRun, run: StoredRun, dataset: str, rule: Rule) -> dict[str, Estimate]:
     """How much farther from neutral the run is than the baseline, by group: `worse` of analysis.change."""
     found = {}
     for row in differences(baseline, run, dataset, rule.base):
@@ -263,7 +263,7 @@ def worse(baseline: StoredRun, run: StoredRun, dataset: str, rule: Rule) -> dict
     return found
 
 
-def known_of_run(run: StoredRun) -> Known:
+def labels_of_run(run: StoredRun) -> Known:
     """The labels that a run has values of."""
     known: Known = {}
     for task in run.record.tasks:
@@ -275,7 +275,7 @@ def known_of_run(run: StoredRun) -> Known:
     return known
 
 
-def known_of_tasks(tasks: Sequence[Task]) -> Known:
+def labels_of_tasks(tasks: Sequence[Task]) -> Known:
     """The labels that a run of these tasks will have values of."""
     known: Known = {}
     for task in tasks:
@@ -305,7 +305,7 @@ def _labels_of_rows(dataset: str, measure: str, found: Iterable[ItemRow | Summar
     }
 
 
-def undecidable(found: Estimate, most: float) -> str:
+def why_undecided(found: Estimate, most: float) -> str:
     """Why nothing can be decided, whatever the bounds; empty if something can."""
     if found.note or not found.n:
         return found.note or "no scored items"

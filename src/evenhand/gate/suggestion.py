@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evenhand.errors import BadInput
-from evenhand.gate.gate import ALL, NONE, undecidable, values
+from evenhand.gate.gate import ALL, NONE, values, why_undecided
 from evenhand.gate.policy import MAX_UNSCORED
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
@@ -92,13 +92,13 @@ def _rule(runs: Sequence[StoredRun], task: TaskRecord, row: Row) -> tuple[str, l
     if low is None and high is None and not row.contrast:  # an effect size cannot go far beyond its scale
         low, high = measure_words(task).get("scale", (None, None))
     if task.better == "higher":
-        key, bound = "low", -above(max(ends) - neutral + room)
+        key, bound = "low", -round_up(max(ends) - neutral + room)
         if bound <= neutral:
             raise _NoRule(f"{measure} is not shown to be above {neutral:g}: {_describe(found, neutral)}")
     else:
         most = math.inf if low is None or high is None else max(neutral - low, high - neutral)
-        room = room if above(max(ends) + room) < most else 0.0
-        key, bound = "within", above(max(ends) + room)
+        room = room if round_up(max(ends) + room) < most else 0.0
+        key, bound = "within", round_up(max(ends) + room)
         if bound >= most:
             raise _NoRule(f"a bound that {measure} passes would let every model pass: {_describe(found, neutral)}")
     which = f", {label}, the farthest of its groups" if row.contrast else ""
@@ -109,7 +109,7 @@ def _rule(runs: Sequence[StoredRun], task: TaskRecord, row: Row) -> tuple[str, l
     lines = ["[[rule]]", *named, f"{key} = {bound:g}  # {_one_line(told)}", ""]
     if not detectable > 0:
         return "\n".join(lines), []
-    change = ["[[rule]]", *named, f"worse_by_at_most = {above(detectable):g}  # detectable: {detectable:.3f}"]
+    change = ["[[rule]]", *named, f"worse_by_at_most = {round_up(detectable):g}  # detectable: {detectable:.3f}"]
     return "\n".join(lines), ["".join(f"# {line}\n" for line in change) + "\n"]
 
 
@@ -118,12 +118,12 @@ def _decidable_values(run: StoredRun, task: TaskRecord, named: Sequence[str], ro
     known = values(run, task.dataset, *named)
     groups = known if row.contrast else {ALL: known.get(ALL, NONE)}
     for label, found in groups.items():
-        if why := undecidable(found, MAX_UNSCORED):
+        if why := why_undecided(found, MAX_UNSCORED):
             raise _NoRule(f"{', '.join(named)}, {label}: {why}")
     return groups
 
 
-def above(number: float) -> float:
+def round_up(number: float) -> float:
     """The number rounded up to two digits, never the number itself: 1.008 gives 1.1, 0.353 gives 0.36."""
     step = 10.0 ** (math.floor(math.log10(abs(number))) - 1) if number else 0.01
     first = math.floor(number / step) + 1

@@ -54,7 +54,7 @@ class Verdict(Shown):
     @property
     def verdict(self) -> str:
         """The worst of the rules': fail, else undecided, else pass."""
-        return worst(rule.verdict for rule in self.rules)
+        return worst_verdict(rule.verdict for rule in self.rules)
 
     @property
     def exit_code(self) -> int:
@@ -83,12 +83,12 @@ class Verdict(Shown):
 VERDICT = TypeAdapter(Verdict)
 
 
-def worst(verdicts: Iterable[str]) -> str:
+def worst_verdict(verdicts: Iterable[str]) -> str:
     """Fail if one is, else undecided if one is, else pass."""
     return min(verdicts, key=list(CODES).index)
 
 
-def decided(low: float, high: float, least: float, most: float) -> str:
+def judge_interval(low: float, high: float, least: float, most: float) -> str:
     """Whether an interval is within the bounds (pass), outside (fail), or neither (undecided)."""
     if math.isnan(low) or math.isnan(high):
         return "undecided"

@@ -167,7 +167,7 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
             prepare(path)
             devices = [network.device] if network.device.type == "cuda" else []
             said = logging.getLogger("evenhand.auditing")
-            with torch.random.fork_rng(devices), folder.locked(path), showing(False), ExitStack() as after:
+            with torch.random.fork_rng(devices), folder.lock_folder(path), showing(False), ExitStack() as after:
                 after.callback(said.setLevel, said.level)
                 if self.measured:  # the audit of every step would say it again
                     said.setLevel(logging.ERROR)

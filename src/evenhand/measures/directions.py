@@ -40,7 +40,7 @@ class Ripa(OfVectors):
 
     def ask(self, item: Target) -> tuple[Embed, ...]:
         """The vector of the word, then those of the two words of each pair."""
-        chosen = [place for pair in pairs_of(item, self.name, self.pair) for place in pair]
+        chosen = [place for pair in places_of_pairs(item, self.name, self.pair) for place in pair]
         return tuple(map(self.embed, (item.place, *chosen)))
 
     def score(self, item: Target, answers: Sequence[Answer]) -> float:
@@ -53,7 +53,7 @@ class Ripa(OfVectors):
         return float((directions @ np.array(answers[0].numbers) / lengths).mean())
 
 
-def pairs_of(item: Target, measure: str, name: str = "") -> list[tuple[Place, Place]]:
+def places_of_pairs(item: Target, measure: str, name: str = "") -> list[tuple[Place, Place]]:
     """The attributes of an item as pairs, or the pair of that name; an error where they are none."""
     if not item.paired:
         wanted = "attributes that are pairs of a man's and a woman's word"
@@ -111,7 +111,7 @@ class DirectBias(OfVectors):
 
     def ask(self, item: Target) -> tuple[Embed, ...]:
         """The vector of the word, then those of the two words of each pair."""
-        chosen = [place for pair in pairs_of(item, self.name) for place in pair]
+        chosen = [place for pair in places_of_pairs(item, self.name) for place in pair]
         return tuple(map(self.embed, (item.place, *chosen)))
 
     def score(self, item: Target, answers: Sequence[Answer]) -> float:

@@ -11,7 +11,7 @@ from evenhand.core.parameters import Checkpoint, Loading
 from evenhand.errors import BadInput, UnfitModel, check_known
 from evenhand.models.engines import ENGINES, OURS
 from evenhand.models.engines import add as add
-from evenhand.models.loading.names import DEFAULT, Found
+from evenhand.models.loading.names import DEFAULT, ModelPlace
 from evenhand.models.loading.names import find as find
 from evenhand.models.vectors import load as load_vectors
 
@@ -60,12 +60,12 @@ def load(
     parameters.
     """
     given: Any = name  # or what `ModelSource` has resolved it to
-    found = given if isinstance(given, Found) else find(given)  # a wrong name fails before torch is imported
+    found = given if isinstance(given, ModelPlace) else find(given)  # a wrong name fails before torch is imported
     here: dict[str, Any] = {"revision": revision, "dtype": dtype, "device": device, "batch_size": batch_size}
     here |= {"trust_remote_code": trust_remote_code, "labels": labels}
     if found.engine:
         served = {"base_url": base_url, "concurrency": concurrency, "samples": samples}
-        taken = taken_options(found, {**here, **served, **options})
+        taken = applicable_options(found, {**here, **served, **options})
         return ENGINES[found.engine].load(found.source, taken)
     check_keywords("load", options)
     if base_url is not None:
@@ -87,14 +87,14 @@ def check_keywords(function: str, given: Mapping[str, Any]) -> None:
         raise TypeError(f"{function}() got an unexpected keyword argument '{min(unknown)}'")
 
 
-def options_of(found: Found) -> Sequence[str]:
+def options_of(found: ModelPlace) -> Sequence[str]:
     """The loading options that apply to the model."""
     if found.holds_vectors:
         return ()
     return ENGINES[found.engine].options if found.engine else list(LOADING)
 
 
-def taken_options(found: Found, given: Mapping[str, Any]) -> dict[str, Any]:
+def applicable_options(found: ModelPlace, given: Mapping[str, Any]) -> dict[str, Any]:
     """These loading options, without parameters of `load` that are at their default or do not apply to a server.
 
     Raises an error for any other option that the model does not have.

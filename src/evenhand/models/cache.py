@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.core.foreign import foreign, is_ours
-from evenhand.core.model import Model, Work, ask, check_model, checked
+from evenhand.core.model import Model, Work, ask, check_answer, check_model
 from evenhand.core.questions import Answer, Question, Unplanned
 from evenhand.errors import BadInput, ModelError, RunError
 from evenhand.models.base import (
@@ -65,7 +65,7 @@ def _to_jsonable(thing: Any) -> Any:
     )
 
 
-def read_back(blob: bytes, note: str, form: str) -> Answer:
+def unpack_answer(blob: bytes, note: str, form: str) -> Answer:
     """Decode a stored answer. New answers are decoded, too: a score must not depend on float32 or float64."""
     if form == TEXT:
         numbers, text = json.loads(blob)
@@ -144,7 +144,7 @@ class Remembering:
             batched = iter(self.answer(list(compress(questions, apart))))
             others = iter(self.answer([q for q in questions if not isinstance(q, Unplanned)]))
             return [next(batched if is_apart else others) for is_apart in apart]
-        with opened(self.path) as store:
+        with open_store(self.path) as store:
             answers, damaged = read_answers(store, self.fingerprint, questions)
             if damaged:
                 log.warning(f"{damaged:,} of the answers in '{self.path}' are damaged, and are asked for again.")
@@ -157,7 +157,7 @@ class Remembering:
                 if all(apart) and isinstance(self.model, Batched):
                     with foreign(f"The model '{self.name}' failed to answer", self.model):
                         for batch in self.model.batched_answers(questions, frozenset(answers)):
-                            found = ((n, checked(questions[n], answer)) for n, answer in batch)
+                            found = ((n, check_answer(questions[n], answer)) for n, answer in batch)
                             self._keep(store, questions, answers, found)
                 elif isinstance(self.model, Planned):
                     with foreign(f"The model '{self.name}' failed to answer", self.model):
@@ -173,7 +173,7 @@ class Remembering:
     @property
     def spent(self) -> dict[str, int]:
         """What the answers in the file have cost so far, in this audit and those before."""
-        with opened(self.path) as store:
+        with open_store(self.path) as store:
             return dict(store.execute("SELECT name, count FROM spent WHERE fingerprint = ?", (self.fingerprint,)))
 
     def _work_through(self, model: Planned, questions: Sequence[Question], answers: Answers, store: Store) -> None:
@@ -228,7 +228,7 @@ class Remembering:
                 if (found := next(stream, None)) is None:
                     return
                 place, answer = found
-                answer = checked(questions[place], answer)
+                answer = check_answer(questions[place], answer)
             yield place, answer
 
     def _kept_values(self, store: Store, batch: Batch) -> Values | None:
@@ -263,7 +263,7 @@ class Remembering:
             if isinstance(self.model, Metered):
                 store.executemany(ADD, [(self.fingerprint, *what) for what in self.model.spend().items()])
         answers |= {
-            i: read_back(numbers, note, stored_form(questions[i]))
+            i: unpack_answer(numbers, note, stored_form(questions[i]))
             for i, (*_, numbers, note) in zip(fresh, rows, strict=True)
         }
 
@@ -274,7 +274,7 @@ def check_same_model(path: Path, model: Recognisable) -> None:
     A server may have another model behind the same name.
     """
     questions = list(model.reference)
-    with opened(path) as store:
+    with open_store(path) as store:
         before, _ = read_answers(store, model.fingerprint, questions)
         for i, answer in before.items():
             now = model.reference[questions[i]]
@@ -297,7 +297,7 @@ class CachedAnswers:
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
         if not self.path.is_file():
             raise RunError(f"'{self.path}' does not exist: there are no answers to score again. Run the audit.")
-        with opened(self.path, update=False) as store:
+        with open_store(self.path, update=False) as store:
             answers, damaged = read_answers(store, self.fingerprint, questions)
         if damaged:
             raise RunError(
@@ -328,7 +328,7 @@ def read_answers(store: Store, fingerprint: str, questions: Sequence[Question]) 
         whole = isinstance(numbers, bytes) and isinstance(note, str)
         whole = whole and (form == TEXT or len(numbers) % int(form[-1]) == 0)
         if whole and (of_old or checksum == _checksum(*mine, numbers, note)):
-            answers[i] = read_back(numbers, note, form)
+            answers[i] = unpack_answer(numbers, note, form)
         else:
             damaged += 1
     return answers, damaged
@@ -336,7 +336,7 @@ def read_answers(store: Store, fingerprint: str, questions: Sequence[Question]) 
 
 def delete_batches(path: Path) -> None:
     """Delete finished batches that are left when all is answered, after a run was killed just before its end."""
-    with opened(path) as store, store:
+    with open_store(path) as store, store:
         store.execute("DELETE FROM batches")
 
 
@@ -344,12 +344,12 @@ def fingerprints(path: Path) -> set[str]:
     """The fingerprints of the models whose answers are in the file."""
     if not path.is_file():
         return set()
-    with opened(path, update=False) as store:
+    with open_store(path, update=False) as store:
         return {row[0] for row in store.execute("SELECT DISTINCT fingerprint FROM answers")}
 
 
 @contextmanager
-def opened(path: Path, *, update: bool = True) -> Iterator[Store]:
+def open_store(path: Path, *, update: bool = True) -> Iterator[Store]:
     """Open the file of answers, or create it; errors of SQLite become a `RunError`.
 
     A file of an older version gets its checksums, unless it is only to be read: it may be write-protected.

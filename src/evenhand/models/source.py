@@ -9,14 +9,14 @@ from typing import Any
 from evenhand import models
 from evenhand.core.model import Model, check_model, kind_of
 from evenhand.models.engines import ENGINES
-from evenhand.models.loading.names import Found, find, kind
+from evenhand.models.loading.names import ModelPlace, find, kind
 
 
 @dataclass(frozen=True)
 class ModelSource:
     """A model that is loaded from a `place`, or `given` as an object; or both, if workers have loaded it from there."""
 
-    place: Found
+    place: ModelPlace
     kind: str
     """masked, causal or nli; empty where only loading can tell."""
     given: Model | None = None
@@ -33,15 +33,15 @@ class ModelSource:
         if isinstance(model, ModelSource):
             return model
         given: Any = find(str(model)) if isinstance(model, str | Path) else model
-        if isinstance(given, Found):
-            options, its_kind = models.taken_options(given, loading or {}), kind(given)
+        if isinstance(given, ModelPlace):
+            options, its_kind = models.applicable_options(given, loading or {}), kind(given)
             if its_kind or not given.engine:
                 return cls(given, its_kind, loading=options)
             given = ENGINES[given.engine].load(given.source, options)
         elif loading:
             raise TypeError(f"{caller}() got an unexpected keyword argument '{min(loading)}'")
         check_model(given)
-        return cls(Found(given.name, "", on_hub=False), kind_of(given), given)
+        return cls(ModelPlace(given.name, "", on_hub=False), kind_of(given), given)
 
     @property
     def name(self) -> str:

@@ -33,9 +33,9 @@ def same_task(runs: Sequence[StoredRun], dataset: str, measure: str, *, shared: 
 
 def in_common(runs: Sequence[StoredRun]) -> list[tuple[str, str]]:
     """Dataset and measure of the tasks that all runs have; an error if there are none."""
-    shared = [task for task in measured(runs[0]) if all(task in measured(run) for run in runs[1:])]
+    shared = [task for task in task_names(runs[0]) if all(task in task_names(run) for run in runs[1:])]
     if not shared:
-        each = "; ".join(f"'{run.path}' {', '.join(f'{m} on {d}' for d, m in measured(run))}" for run in runs)
+        each = "; ".join(f"'{run.path}' {', '.join(f'{m} on {d}' for d, m in task_names(run))}" for run in runs)
         raise BadInput(f"The runs have nothing in common. They have: {each}. Audit all models with the same suite.")
     return shared
 
@@ -45,7 +45,7 @@ def of_two_kinds(runs: Sequence[StoredRun]) -> bool:
     return len({run.record.causal for run in runs}) > 1
 
 
-def measured(run: StoredRun) -> list[tuple[str, str]]:
+def task_names(run: StoredRun) -> list[tuple[str, str]]:
     """Dataset and measure of each of the run's tasks."""
     return [task.name for task in run.record.tasks]
 

@@ -29,7 +29,7 @@ WORDS = {
 RESTORE = "Restore the file, or delete it and run the audit again."
 
 
-def rescore_advice(path: Path) -> str:
+def rescore_hint(path: Path) -> str:
     """What to do about results that are damaged or do not belong to the run."""
     return f"Put it right with: evenhand rescore {path}"
 
@@ -75,7 +75,7 @@ PAGE = "report.html"
 
 
 @contextmanager
-def replaced(path: Path) -> Iterator[Path]:
+def replace_files(path: Path) -> Iterator[Path]:
     """A folder to write the files of the run to, run.json last; at the end they replace the old ones."""
     staged = path / NEXT
     shutil.rmtree(staged, ignore_errors=True)

@@ -38,13 +38,13 @@ from evenhand.runs.files import (
     VOUCHED,
     plain_json,
     read_json,
-    replaced,
-    rescore_advice,
+    replace_files,
+    rescore_hint,
     validate,
 )
 from evenhand.runs.record import SCHEMA, RunRecord, TaskRecord, as_plain, read_record
 from evenhand.runs.rows import Row, headline, make_rows
-from evenhand.runs.values import VALUES, ValueRecord, complete_values, recorded, with_families
+from evenhand.runs.values import VALUES, ValueRecord, complete_values, value_record, with_families
 
 ANSWERS = "answers.sqlite"
 ITEMS = ("dataset", "id", "text", "other")
@@ -78,7 +78,7 @@ class StoredRun(Shown):
         if checked and record.sha256 != _hashes(path, record.sha256):
             raise RunError(
                 f"The results in '{path}' are not those of its run.json: writing was interrupted, or they changed. "
-                + rescore_advice(path)
+                + rescore_hint(path)
             )
         return cls(path, record)
 
@@ -150,7 +150,7 @@ class StoredRun(Shown):
             rows = [row for row in self.rows if row.headline and row.dataset == dataset]
             if not rows:
                 measure = self.headline_task(dataset).measure
-                raise RunError(f"'{self.path}' has no value of {measure} on {dataset}. {rescore_advice(self.path)}")
+                raise RunError(f"'{self.path}' has no value of {measure} on {dataset}. {rescore_hint(self.path)}")
             found.append(headline(rows))
         return found
 
@@ -198,7 +198,7 @@ class StoredRun(Shown):
     @cached_property
     def _values(self) -> list[ValueRecord]:
         self._check("results.json")
-        file, advice = self.path / "results.json", rescore_advice(self.path)
+        file, advice = self.path / "results.json", rescore_hint(self.path)
         found = validate(VALUES, read_json(file, advice), file, advice)
         by_task: dict[tuple[str, str], list[ValueRecord]] = {task.name: [] for task in self.record.tasks}
         for value in found:
@@ -235,7 +235,7 @@ class StoredRun(Shown):
             table.validate(full=True)  # a text that is not UTF-8
             return pd.DataFrame(table.to_pandas())
         except (OSError, ValueError) as error:
-            raise RunError(f"'{self.path / name}' cannot be read: {error}. {rescore_advice(self.path)}") from error
+            raise RunError(f"'{self.path / name}' cannot be read: {error}. {rescore_hint(self.path)}") from error
 
     def _check(self, name: str) -> None:
         """Raise an error if another audit has written this file since the run was loaded."""
@@ -261,7 +261,7 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def lock_folder(path: Path) -> Iterator[None]:
     """Hold an exclusive lock on the run folder: two audits at once would mix their results."""
     from filelock import FileLock, Timeout  # imported late: reading a run does not need it
 
@@ -303,7 +303,7 @@ def write(
     for task in record.tasks:
         if result := fresh.get(task.name):
             whose = (result.model, result.fingerprint, result.neutral)
-            rows += [recorded(value, *whose, task) for value in (*result.estimates, *result.rows)]
+            rows += [value_record(value, *whose, task) for value in (*result.estimates, *result.rows)]
         elif kept is not None:
             rows += [value for value in kept._values if value.task == task.name]
     rows = with_families(rows, record.tasks)
@@ -319,7 +319,7 @@ def write(
         frame = pd.concat([before[old], frame], ignore_index=True)
         texts_before = kept.items[kept.items["dataset"].isin([dataset for dataset, _ in stay])]
         read = pd.concat([texts_before, read]).drop_duplicates(["dataset", "id"], keep="last", ignore_index=True)
-    with replaced(path) as staged:
+    with replace_files(path) as staged:
         write_whole(staged / "results.json", lambda file: file.write(plain_json([value.row() for value in rows])))
         write_whole(staged / "scores.parquet", lambda file: frame.to_parquet(file, index=False))
         write_whole(staged / "items.parquet", lambda file: read.to_parquet(file, index=False))

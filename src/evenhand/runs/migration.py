@@ -15,7 +15,7 @@ SAMPLE = ("seed", "limit", "budget", "partial")
 """Fields of a task that are about the sample of items that was measured."""
 
 
-def migrated(run: Mapping[str, Any], schema: int) -> dict[str, Any]:
+def migrate(run: Mapping[str, Any], schema: int) -> dict[str, Any]:
     """Convert a record of any schema to the present one."""
     if schema < 3:
         run = _one_audit(run)

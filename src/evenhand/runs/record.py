@@ -15,7 +15,7 @@ from evenhand.core.model import UNCHECKED, Finding, Work
 from evenhand.errors import BadInput, NewerRun, RunError
 from evenhand.runs.files import RESTORE, describe_error, plain_json, read_json, recover, validate
 from evenhand.runs.migration import SAMPLE as SAMPLE
-from evenhand.runs.migration import migrated
+from evenhand.runs.migration import migrate
 
 Finite = Annotated[float, Field(allow_inf_nan=False, ge=-1e100, le=1e100)]
 """A finite number whose sums and products are finite, too: answers end at 1e60."""
@@ -299,7 +299,7 @@ RUN = TypeAdapter(RunRecord)
 TASK = TypeAdapter(TaskRecord)
 
 
-def valid(task: TaskRecord) -> TaskRecord:
+def check_recordable(task: TaskRecord) -> TaskRecord:
     """The record, if it could be read again; a user's measure or dataset may have attributes of wrong types."""
     try:
         return TASK.validate_json(TASK.dump_json(task, warnings=False), strict=True)
@@ -333,7 +333,7 @@ def read_record(path: Path) -> RunRecord | None:
             f"The run in '{path}' has schema {schema}, this evenhand reads up to {SCHEMA}: "
             "a newer one wrote it. Upgrade evenhand."
         )
-    record = validate(RUN, migrated(data, schema), file)
+    record = validate(RUN, migrate(data, schema), file)
     for task in record.tasks:
         if task.partial and task.limit is None:
             raise RunError(f"'{file}' is damaged: limit should be the size of the samples, got null. {RESTORE}")

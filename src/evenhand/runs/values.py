@@ -74,7 +74,7 @@ class ValueRecord:
 VALUES = TypeAdapter(list[ValueRecord])
 
 
-def recorded(value: Value, model: str, fingerprint: str, neutral: float, task: TaskRecord) -> ValueRecord:
+def value_record(value: Value, model: str, fingerprint: str, neutral: float, task: TaskRecord) -> ValueRecord:
     """A value as results.json has it; `neutral` is that of the measure, that of a difference between partners is 0."""
     known: dict[str, Any] = {f.name: _nan_to_none(getattr(value, f.name)) for f in fields(Value)}
     known["groups"] = {name: str(label) for name, label in value.groups.items()}
@@ -118,7 +118,7 @@ def complete_values(
             else replace(value, p=None, p_holm=None, needed=0)
             for value in values
         ]
-    return [*values, *(recorded(value, model, fingerprint, known.neutral, task) for value in found)]
+    return [*values, *(value_record(value, model, fingerprint, known.neutral, task) for value in found)]
 
 
 def with_families(rows: Sequence[ValueRecord], tasks: Sequence[TaskRecord]) -> list[ValueRecord]:

@@ -13,7 +13,7 @@ from evenhand.core.files import check_new, prepare
 from evenhand.core.foreign import foreign
 from evenhand.core.shown import Drawing, Sections, sections_of
 from evenhand.errors import BadInput
-from evenhand.runs.comparable import measured, same_task
+from evenhand.runs.comparable import same_task, task_names
 from evenhand.runs.folder import StoredRun
 from evenhand.show import plots
 from evenhand.show.comparison import by_task, judged_rows, title
@@ -50,7 +50,7 @@ def _page_charts(sections: Sections, runs: Sequence[StoredRun], names: Sequence[
     """The charts that sections draw for the page, by dataset, measure and place, with their captions as titles."""
     made: Charts = {}
     for task in runs[0].record.tasks:
-        if sections in sections_of([task.dataset]) and all(task.name in measured(run) for run in runs):
+        if sections in sections_of([task.dataset]) and all(task.name in task_names(run) for run in runs):
             for place, drawing in enumerate(drawings_of(Measured(runs, names, task), sections), 1):
                 made[f"{task.dataset}-{task.measure}-{place}"] = _with_caption(drawing)
     return made
@@ -69,7 +69,7 @@ def check_measured(runs: Sequence[StoredRun], measure: str) -> None:
         if task.measure != measure or not {"gender", "profession"} & {*task.by, task.within}:
             continue
         for run in runs[1:]:
-            if task.name not in measured(run):
+            if task.name not in task_names(run):
                 raise BadInput(
                     f"'{run.path}' was not measured by {task.measure} on {task.dataset}, as '{runs[0].path}' was. "
                     "Audit both with the same suite."

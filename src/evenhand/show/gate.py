@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree as Xml
 
 from evenhand.formats.escaping import markdown
-from evenhand.gate.verdict import Verdict, worst
+from evenhand.gate.verdict import Verdict, worst_verdict
 from evenhand.show.tables import markdown_table
 
 JUNIT = {"fail": "failure", "undecided": "error"}
@@ -38,7 +38,7 @@ def junit(verdicts: Sequence[Verdict]) -> bytes:
 
 def summary(verdicts: Sequence[Verdict]) -> str:
     """Markdown for a step summary: the verdict, then a row for each rule."""
-    whole = worst(verdict.verdict for verdict in verdicts)
+    whole = worst_verdict(verdict.verdict for verdict in verdicts)
     rows = [
         [MARKS[judged.verdict], verdict.model, judged.rule, judged.says]
         for verdict in verdicts

@@ -13,7 +13,7 @@ from evenhand.errors import BadInput, UnknownName
 from evenhand.formats.escaping import latex as escaped
 from evenhand.formats.escaping import markdown as escaped_markdown
 from evenhand.formats.latex import HEAD, booktabs
-from evenhand.runs.comparable import distinct_names, measured, of_two_kinds, same_task
+from evenhand.runs.comparable import distinct_names, of_two_kinds, same_task, task_names
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 from evenhand.show.page import readings
@@ -136,7 +136,7 @@ def table(
 
 def _section(runs: Sequence[StoredRun], task: TaskRecord) -> Measured:
     """The results of a task in the runs that have it."""
-    having = [(run, name) for run, name in zip(runs, distinct_names(runs), strict=True) if task.name in measured(run)]
+    having = [(run, name) for run, name in zip(runs, distinct_names(runs), strict=True) if task.name in task_names(run)]
     same_task([run for run, _ in having], *task.name)
     return Measured([run for run, _ in having], [name for _, name in having], task)
 

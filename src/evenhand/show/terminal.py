@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from evenhand.analysis.comparison import Comparison
-from evenhand.analysis.reference import by_source, followed
+from evenhand.analysis.reference import by_source, meta_evaluation
 from evenhand.analysis.tracking import Track
 from evenhand.core.dataset import ESTIMANDS
 from evenhand.core.foreign import foreign
@@ -280,7 +280,7 @@ def _heading(run: StoredRun, tasks: Sequence[TaskRecord], rows: Sequence[Row]) -
     for task in tasks:
         title.append(f"\n{task.measure}: {task.reading}" if len(tasks) > 1 else f"\n{task.reading}", "dim")
         for estimand in ("", *ESTIMANDS):
-            if known := followed(run.record, task, estimand):
+            if known := meta_evaluation(run.record, task, estimand):
                 title.append(f"; {estimand or 'all items'} {known}", "dim")
     if tasks[0].flaws:
         title.append(f"\nKnown flaws: {tasks[0].flaws}", "dim")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 NOT_FINITE, TOO_FAR = "not a finite number", "a number beyond 1e60"
 
 
-def uncountable(*numbers: float) -> str:
+def number_fault(*numbers: float) -> str:
     """Why the numbers, or their squares, cannot be added up; empty where they can."""
     if float(sum(map(abs, numbers))) <= 1e60:  # a float, as 1e60 is infinite among numpy's float32
         return ""

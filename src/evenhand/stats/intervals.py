@@ -40,7 +40,7 @@ def clustered_interval(
     leaving out one cluster at a time (the jackknife). Both ends NaN with fewer than two clusters. Other
     summaries have the same interval: `resampling.Resampled`.
     """
-    g, index = numbered(clusters)
+    g, index = number_clusters(clusters)
     if g < 2:
         return math.nan, math.nan
     sums, sizes = np.bincount(index, weights=values, minlength=g), np.bincount(index, minlength=g)
@@ -80,12 +80,12 @@ def agreed_interval(value: float, n: int, *, signed: bool = False) -> tuple[floa
     return (-high, high) if value == 0 else (low, high) if value > 0 else (-high, -low)
 
 
-def constant(values: Floats) -> bool:
+def is_constant(values: Floats) -> bool:
     """Whether there are several values, all equal up to rounding, so that they have no spread."""
     return len(values) > 1 and float(np.ptp(values)) <= 1e-12 * float(np.abs(values).max())
 
 
-def numbered(clusters: Sequence[str]) -> tuple[int, Indices]:
+def number_clusters(clusters: Sequence[str]) -> tuple[int, Indices]:
     """How many clusters there are, and the number of each item's cluster."""
     names, index = np.unique(np.asarray(clusters, dtype=str), return_inverse=True)
     return len(names), index
@@ -190,7 +190,7 @@ class Paired:
 
 def by_totals(parts: Floats, clusters: Sequence[str], of: Callable[[Floats], Floats]) -> Resampled:
     """A summary that is a function `of` totals: `parts` has what each score adds to them, one row per score."""
-    g, index = numbered(clusters)
+    g, index = number_clusters(clusters)
     sums = np.zeros((g, parts.shape[1]))
     np.add.at(sums, index, parts)
     return Resampled(g, lambda counts: of(counts @ sums))
@@ -198,7 +198,7 @@ def by_totals(parts: Floats, clusters: Sequence[str], of: Callable[[Floats], Flo
 
 def by_calls(summary: Callable[[Indices], float], clusters: Sequence[str]) -> Resampled:
     """A summary that must be called with the indices of the scores in a sample."""
-    g, index = numbered(clusters)
+    g, index = number_clusters(clusters)
     members = np.split(np.argsort(index, kind="stable"), np.cumsum(np.bincount(index, minlength=g))[:-1])
 
     def value(counts: Floats) -> float:

@@ -11,7 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.stats.estimate import Estimate
-from evenhand.stats.intervals import Floats, Indices, agreed_interval, clustered_interval, constant, numbered, quantile
+from evenhand.stats.intervals import (
+    Floats,
+    Indices,
+    agreed_interval,
+    clustered_interval,
+    is_constant,
+    number_clusters,
+    quantile,
+)
 from evenhand.stats.significance import interval_test, sign_flip_test
 
 FEW_VALUES = 5
@@ -60,7 +68,7 @@ def mean_test(
     are all 0, or all 1 (or all -1, without `unit`), has no spread: Wilson's interval over its clusters stands in for
     it, joined to the rest as root of the sum of squares. NaN where a set has a single one of `clusters`.
     """
-    g, index = numbered(clusters)
+    g, index = number_clusters(clusters)
     crossed = [way for way in crossed if _is_other_clustering(clusters, way)]
     if crossed and g < 2 and sets is None:
         clusters, *crossed = crossed
@@ -68,7 +76,7 @@ def mean_test(
         return IntervalAndTest(
             *clustered_interval(values, clusters, rng), sign_flip_test(values - neutral, clusters, rng)
         )
-    _, which = numbered(sets if sets is not None else [""] * len(values))
+    _, which = number_clusters(sets if sets is not None else [""] * len(values))
     value, parts = _contributions(values, which)
     error = _multiway_variance(parts, which, clusters, crossed)
     none = error.variance <= (1e-12 * np.abs(values).max()) ** 2  # but for rounding
@@ -90,14 +98,16 @@ def mean_estimate(values: Floats, clusters: Sequence[str], rng: np.random.Genera
     if not len(values):
         return Estimate(math.nan)
     sets: Sequence[str] | None = how.get("sets")
-    g = fewest(clusters, how.get("crossed", ()), sets)
-    value = float(values.mean()) if sets is None else _contributions(values, numbered(sets)[1])[0]
-    if constant(values) and sets is None:
+    g = fewest_clusters(clusters, how.get("crossed", ()), sets)
+    value = float(values.mean()) if sets is None else _contributions(values, number_clusters(sets)[1])[0]
+    if is_constant(values) and sets is None:
         return Estimate(value, n=len(values), clusters=g)
     return Estimate(value, n=len(values), clusters=g, **mean_test(values, clusters, rng, **how)._asdict())
 
 
-def fewest(clusters: Sequence[str], crossed: Sequence[Sequence[str]] = (), sets: Sequence[str] | None = None) -> int:
+def fewest_clusters(
+    clusters: Sequence[str], crossed: Sequence[Sequence[str]] = (), sets: Sequence[str] | None = None
+) -> int:
     """The number of clusters in the smallest set, by the way to cluster that has the fewest, if more than one."""
     which = sets if sets is not None else [""] * len(clusters)
     sizes = [
@@ -126,13 +136,13 @@ class _VarianceEstimate:
 
     variance: float
     freedom: float
-    fewest: int = 2
+    fewest_clusters: int = 2
 
 
 def _multiway_variance(
     parts: Floats, which: Indices, clusters: Sequence[str], crossed: Sequence[Sequence[str]]
 ) -> _VarianceEstimate:
-    ways = [(index, _cluster_variance(parts, which, index)) for _, index in map(numbered, (clusters, *crossed))]
+    ways = [(index, _cluster_variance(parts, which, index)) for _, index in map(number_clusters, (clusters, *crossed))]
     if math.isnan((first := ways[0][1]).variance):
         return first
     ways = [(index, of) for index, of in ways if not math.isnan(of.variance)]

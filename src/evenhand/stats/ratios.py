@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from evenhand.stats.estimate import Estimate
-from evenhand.stats.intervals import Floats, numbered
+from evenhand.stats.intervals import Floats, number_clusters
 from evenhand.stats.significance import interval_test
 
 Misread = tuple[tuple[int, int], ...]
@@ -21,7 +21,7 @@ def mean_of_ratios(values: Floats, weights: Floats, members: Sequence[str]) -> F
     of N items and P members, the p-th of which has n_p items, weights of W_p and the ratio m_p. So the variance of
     their mean over clusters is that of the infinitesimal jackknife (Jaeckel 1972; Efron 1982, chapter 6).
     """
-    count, which = numbered(members)
+    count, which = number_clusters(members)
     sizes, totals = np.bincount(which, minlength=count), np.bincount(which, weights=weights, minlength=count)
     ratios = np.bincount(which, weights=weights * values, minlength=count) / totals
     mean = float(ratios.mean())

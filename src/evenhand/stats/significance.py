@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from evenhand.stats.correlation import ranks
-from evenhand.stats.intervals import Floats, in_chunks, numbered, quantile, tail
+from evenhand.stats.intervals import Floats, in_chunks, number_clusters, quantile, tail
 
 MOST_COINS = 2**28
 """Coins to toss for one test: with very many clusters fewer draws do."""
@@ -79,7 +79,7 @@ def sign_flip_test(
     cluster changes nothing. With few clusters all signs are tried, and p is exact; otherwise p = (1 + hits) / (1 +
     draws), never 0 (Phipson and Smyth 2010). NaN with no cluster, or where a difference is not a number.
     """
-    n, index = numbered(clusters)
+    n, index = number_clusters(clusters)
     sums = np.bincount(index, weights=differences).astype(np.float64)
     if not n or not np.isfinite(sums).all():
         return math.nan

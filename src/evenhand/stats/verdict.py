@@ -59,12 +59,12 @@ def decide(found: Estimate, neutral: float = 0.0, *, unfit: bool = False) -> Ver
     return Verdict(found.side(neutral) if found.p_holm < ALPHA else 0)
 
 
-def moved(low: float, high: float, p_holm: float, clusters: int, needed: int, *, unfit: bool = False) -> int:
+def change_side(low: float, high: float, p_holm: float, clusters: int, needed: int, *, unfit: bool = False) -> int:
     """The rule for a change: -1 nearer, 1 farther, 0 not shown; `low` and `high` are of the change in distance."""
     return side(low, high) if clusters >= needed and p_holm < ALPHA and not unfit else 0
 
 
-def enough(rows: int) -> int:
+def clusters_needed(rows: int) -> int:
     """How many clusters a family of `rows` rows needs: flipping all signs of g gives p = 2^(1 - g) at best."""
     return math.floor(math.log2(2 * rows / ALPHA)) + 1
 
@@ -72,7 +72,7 @@ def enough(rows: int) -> int:
 def adjust(family: Sequence[AnyEstimate], *, crossed: bool = False) -> list[AnyEstimate]:
     """The estimates of one family with p adjusted, what they could have detected, and how many clusters they need."""
     rows = max(1, sum(not math.isnan(found.p) for found in family))
-    needed = FEWEST_CROSSED if crossed else enough(rows)
+    needed = FEWEST_CROSSED if crossed else clusters_needed(rows)
     adjusted = list(family)
     for place, p in enumerate(holm([found.p for found in family])):
         if (found := family[place]).known:

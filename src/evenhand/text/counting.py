@@ -21,7 +21,7 @@ from evenhand.datasets.files.language import check_language, function_words, not
 from evenhand.datasets.files.plain_text import TEXT
 from evenhand.datasets.files.rows import Pairs, read_word_pairs
 from evenhand.datasets.gendered import Gender
-from evenhand.distributed.cluster import check_engine, connected
+from evenhand.distributed.cluster import check_engine, connection
 from evenhand.errors import BadInput, RunError
 from evenhand.text.name_lists import Names, read_names
 from evenhand.text.names import Naming
@@ -208,7 +208,7 @@ def count_all(
     """
     check_engine(engine, address, workers)
     skipped = {name: {} if vocabulary.pairs else corpus.not_english(lang, name) for name, corpus in corpora.items()}
-    with nullcontext() if engine == "local" else connected(address, workers):
+    with nullcontext() if engine == "local" else connection(address, workers):
         results = {}
         for name, corpus in corpora.items():
             english = replace(corpus, without=tuple(skipped[name]))

@@ -29,7 +29,7 @@ from evenhand.core.files import check_new, write_whole
 from evenhand.core.progress import bar
 from evenhand.datasets.files.language import check_language
 from evenhand.datasets.files.plain_text import LOG, unwrap
-from evenhand.distributed.cluster import connected
+from evenhand.distributed.cluster import connection
 from evenhand.errors import BadInput, RunError
 from evenhand.text.edits import STAYS, Edit, Edits, are_changed
 from evenhand.text.substitute import is_chosen
@@ -173,7 +173,7 @@ def _find_edits(source: Path, job: Job, done: int) -> Generator[list[Edits]]:
     todo: Iterator[Chunk] = (chunk for chunk in chunks if chunk[-1][0] >= done)
     work = partial(_chunk_edits, job=job, done=done, whole=whole)
     if job.engine == "ray":
-        with connected(job.address, job.workers):
+        with connection(job.address, job.workers):
             from evenhand.distributed.worker import stream_chunks
 
             yield from stream_chunks(todo, work, job.workers)

@@ -121,7 +121,7 @@ class Saved:
         return list(state["losses"])
 
 
-def together() -> Accelerator:
+def make_accelerator() -> Accelerator:
     """The device to train on, shared with the other processes that a launcher started."""
     count = processes()
     accelerator = Accelerator(
@@ -140,7 +140,7 @@ def together() -> Accelerator:
     return accelerator
 
 
-def learn(
+def train(
     network: Any,
     lengths: Sequence[int],
     tensors: Callable[[Sequence[int]], Tensors],
@@ -198,14 +198,14 @@ def learn(
             optimizer.zero_grad()
             losses.append(value.item())
             shown.update()
-            shown.set_postfix(loss=f"{recent(losses):.3f}")
+            shown.set_postfix(loss=f"{recent_loss(losses):.3f}")
             if writes and time.monotonic() - last > every:
                 saved.save(losses)
                 last = time.monotonic()
     return losses
 
 
-def recent(losses: Sequence[float]) -> float:
+def recent_loss(losses: Sequence[float]) -> float:
     """The mean loss of the last 50 steps."""
     last = losses[-50:]
     return sum(last) / len(last)
@@ -215,7 +215,7 @@ def card(base: str, what: str, recipe: Recipe, losses: Sequence[float]) -> str:
     """The model card: what was trained on what, by which recipe, and how the loss changed."""
     return (
         f"# Fine-tuned from {find(base).name} by evenhand\n\n{what}\n\nRecipe: `{json.dumps(asdict(recipe))}`\n\n"
-        f"Training loss: {recent(losses[:50]):.3f} at first, {recent(losses):.3f} at last.\n"
+        f"Training loss: {recent_loss(losses[:50]):.3f} at first, {recent_loss(losses):.3f} at last.\n"
     )
 
 

@@ -14,7 +14,7 @@ from torch.nn.functional import cross_entropy
 from evenhand.errors import BadInput
 from evenhand.models import load_masked
 from evenhand.training import loop
-from evenhand.training.loop import EVERY, IGNORED, Tensors, card, learn, padded, together, write_model
+from evenhand.training.loop import EVERY, IGNORED, Tensors, card, make_accelerator, padded, train, write_model
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ def finetune(base: str, texts: Sequence[str], recipe: Recipe, out: Path, *, ever
     same weights; when the loss is not finite, the last checkpoint stays. Under a launcher (torchrun) each process takes
     its share of every batch, and the first one writes.
     """
-    accelerator = together()
+    accelerator = make_accelerator()
     model = load_masked(base, device=str(accelerator.device))
     tokenizer = model.tokenizer
     longest = min(recipe.longest, model.longest)
@@ -76,7 +76,7 @@ def finetune(base: str, texts: Sequence[str], recipe: Recipe, out: Path, *, ever
 
     lengths = [len(ids) for ids in encoded]
     made_of = hashlib.sha256(repr((model.fingerprint, encoded, recipe)).encode()).hexdigest()
-    losses = learn(model.network, lengths, tensors, loss, recipe, accelerator, out=out, made_of=made_of, every=every)
+    losses = train(model.network, lengths, tensors, loss, recipe, accelerator, out=out, made_of=made_of, every=every)
     if accelerator.is_main_process:
         what = f"Masked language modelling on {len(encoded):,} sentences."
         write_model(out, model.network, tokenizer, card(base, what, recipe, losses))

@@ -27,7 +27,7 @@ from evenhand.models.loading.names import find
 from evenhand.models.networks.nli import NliModel, token_types
 from evenhand.stats.intervals import proportion_interval
 from evenhand.training import loop
-from evenhand.training.loop import CARD, Recipe, Tensors, card, learn, padded, together, write_model
+from evenhand.training.loop import CARD, Recipe, Tensors, card, make_accelerator, padded, write_model
 
 log = logging.getLogger(__name__)
 
@@ -85,7 +85,7 @@ def finetune_nli(
     A masked language model gets a new head; an NLI classifier keeps its own, with its order of labels (`labels` names
     them where its configuration does not). Checkpoints are as in `mlm.finetune`. A finished training is not repeated.
     """
-    accelerator = together()
+    accelerator = make_accelerator()
     start = _StartingModel(base, recipe, labels, str(accelerator.device))
     train, held_out = start.encoded(examples), start.encoded(dev)
     if not train.ids:
@@ -97,7 +97,7 @@ def finetune_nli(
     made_of = hashlib.sha256(repr((start.fingerprint, train, held_out, recipe)).encode()).hexdigest()
     if known := _finished_training(out, made_of):
         return known
-    losses = learn(
+    losses = train(
         start.network, train.lengths, train.tensors, _loss, recipe, accelerator, out=out, made_of=made_of, every=every
     )
     accuracy = _accuracy(start.network, held_out, accelerator) if dev else Accuracy()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.core.questions import Fill, Span
 from evenhand.errors import BadInput, check_known
 from evenhand.models import load_masked
-from evenhand.models.loading.names import find, kind, named
+from evenhand.models.loading.names import find, kind, known_models
 from evenhand.text.swap import swapper
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Probe:
     def __init__(self, given: Sequence[str] = ()) -> None:
         for name in given:
             find(name)
-        masked = (name for name in named() if kind(find(name)) == "masked")
+        masked = (name for name in known_models() if kind(find(name)) == "masked")
         self.names = list(dict.fromkeys([*given, *masked]))
         self._loaded = lru_cache(maxsize=KEPT)(load_masked)
 

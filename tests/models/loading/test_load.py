@@ -62,7 +62,7 @@ def test_a_folder_works_in_its_place(folder: Path) -> None:
 def test_folders_of_evenhand_models_have_names(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EVENHAND_MODELS", str(folder.parent))
     assert names.find("tiny-bert").source == str(folder)
-    assert set(names.named()) == {"mini-en", "mini-en-nli", "tiny-bert"}
+    assert set(names.known_models()) == {"mini-en", "mini-en-nli", "tiny-bert"}
 
 
 @pytest.mark.filterwarnings("ignore:mkldnn_matmul failed")  # a CPU without bfloat16 of its own

@@ -24,7 +24,7 @@ from evenhand.models.cache import Remembering
 from evenhand.models.loading import names
 from evenhand.models.networks.causal import CausalLM
 from evenhand.models.planning.plan import Batch, Limit
-from evenhand.models.planning.sequences import Forest, seen
+from evenhand.models.planning.sequences import Forest, visible_nodes
 from helpers import naive, tiny
 from helpers.typed import load
 
@@ -178,7 +178,7 @@ def test_a_node_sees_itself_and_what_leads_to_it() -> None:
 
     #  0 - 1 - 2
     #   \ - 3 - 4
-    found = seen(np.array([[0, 0, 1, 0, 3]]))[0]
+    found = visible_nodes(np.array([[0, 0, 1, 0, 3]]))[0]
     assert [list(np.flatnonzero(row)) for row in found] == [[0], [0, 1], [0, 1, 2], [0, 3], [0, 3, 4]]
 
 

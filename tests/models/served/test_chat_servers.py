@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from evenhand import Choose
-from evenhand.core.model import checked
+from evenhand.core.model import check_answer
 from evenhand.core.questions import Question, Write
 from evenhand.errors import ModelError, ModelNotFound, UnfitModel
 from evenhand.models.served import asking, replies
@@ -338,7 +338,7 @@ def test_log_probabilities_that_are_all_infinite_are_no_answer() -> None:
     listed = [{"token": token, "logprob": -math.inf} for token in ("A", "C", "D")]
     reply = {"choices": [{"logprobs": {"content": [{**listed[0], "top_logprobs": listed}]}}]}
     answer = asking.answer(LETTERS, Ability(chat_next=20, chat_text=True), [reply])
-    assert "finite" in checked(LETTERS, answer).note
+    assert "finite" in check_answer(LETTERS, answer).note
 
 
 def test_digits_are_asked_for_as_letters_are(connect: Connect) -> None:

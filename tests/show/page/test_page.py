@@ -16,7 +16,7 @@ import pytest
 
 import evenhand
 from evenhand import Answer, BadInput, Fill, Run, Table
-from evenhand.analysis.change import changed
+from evenhand.analysis.change import change_table
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.core.questions import BuiltIn
@@ -448,7 +448,7 @@ def test_a_change_is_in_the_row_of_its_group_and_nowhere_else(two: list[Run], bo
             continue
         found[row.dataset, row.measure, frozenset(row.groups.items())] = row.cells
     wanted = {}
-    for r in changed(*two).to_dict("records"):
+    for r in change_table(*two).to_dict("records"):
         measure = r["measure"].removesuffix(", female - male")
         labels = [] if r["group"] == "all" else r["group"].split(", ")
         named = dict(zip(by[r["dataset"], measure], labels[: -1 if r["estimand"] else None], strict=False))
@@ -467,7 +467,7 @@ def test_what_was_gained_and_what_it_cost_stand_apart(two: list[Run], both: str)
     short = parsed(both).one("section#short")
     gained, lost = short.one("section.gained"), short.one("section.lost")
     assert parsed(both).one("h1").text.endswith("before and after debiasing")
-    frame: Any = changed(*two).set_index(["dataset", "measure", "group"])
+    frame: Any = change_table(*two).set_index(["dataset", "measure", "group"])
     for section, dataset, measure, of, title, says in (
         (gained, "tbd", "pronoun", "default", "Pronouns next to professions, default", "He or she? nearer to neutral."),
         (lost, "tbd-gendered", "gender-agreement", "all", "Words that call for one gender", "no cost here, knows more"),

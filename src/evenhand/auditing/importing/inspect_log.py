@@ -20,7 +20,7 @@ import numpy as np
 
 from evenhand.auditing.importing.row_scores import Foreign, Scored, ScoredRow, match, numbers, same_questions, scores_of
 from evenhand.auditing.spec import PlannedTask, caveats
-from evenhand.checks.fit import flawed
+from evenhand.checks.fit import flaw_warnings
 from evenhand.core.dataset import Dataset
 from evenhand.core.files import LARGEST, from_json, read_parsed
 from evenhand.core.foreign import need
@@ -220,7 +220,7 @@ def _joined(content: Any) -> str:
     return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
 
 
-def of_log(log: Log, foreign: Foreign) -> Scored:
+def score_log(log: Log, foreign: Foreign) -> Scored:
     """The scores of the answers in a log, for each of its datasets, or those that are named.
 
     Items that are not in it were left out by inspect's limit: what is there is a sample. Measures of probabilities are
@@ -243,7 +243,7 @@ def of_log(log: Log, foreign: Foreign) -> Scored:
             tasks = [_restrict_to(one, [item for item, _ in there]) for one in tasks]
         asked += tasks
         scores += [scores_of(one.task, [_row_for(log, one, row) for _, row in there], file, names) for one in tasks]
-        warnings += flawed(whole)
+        warnings += flaw_warnings(whole)
         rows += len(log.rows[name])
         matched += len(there)
     sha256 = hashlib.sha256(log.path.read_bytes()).hexdigest()

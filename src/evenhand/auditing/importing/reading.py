@@ -24,7 +24,7 @@ from evenhand.datasets.files.rows import SUFFIXES, rows
 from evenhand.errors import BadInput, check_known
 from evenhand.measures import MEASURES
 from evenhand.runs.record import Imported
-from evenhand.stats.estimate import uncountable
+from evenhand.stats.estimate import number_fault
 
 KNOWN_BY = ("id", "text", "other")
 """Columns that an item is known by; `other` is the second text of a pair."""
@@ -122,7 +122,7 @@ def predictions(path: str | Path) -> dict[str, dict[str, float]]:
             if not isinstance(row, dict) or not isinstance(row.get("id"), str):
                 raise BadInput(f"{where}: it needs the id of a sentence and a score. Got {str(row)[:100]!r}.")
             id, score = row["id"], row.get("score")
-            if not isinstance(score, int | float) or isinstance(score, bool) or uncountable(score):
+            if not isinstance(score, int | float) or isinstance(score, bool) or number_fault(score):
                 raise BadInput(f"{where}: the score of '{id}' must be a number. Got {score!r}.")
             if id in of:
                 raise BadInput(f"{where}: the id '{id}' occurred before. Each sentence has one score.")

@@ -13,12 +13,12 @@ from evenhand.core.dataset import Dataset, Datasets
 from evenhand.core.items import Blank, Item, texts
 from evenhand.core.loop import Task, questions_of, score
 from evenhand.core.measure import Measures, Traits, Unscored, summary_of
-from evenhand.core.model import checked
+from evenhand.core.model import check_answer
 from evenhand.core.questions import Answer, Fill, Question
 from evenhand.core.scores import Score
 from evenhand.errors import BadInput, shortened
 from evenhand.runs.record import Imported
-from evenhand.stats.estimate import TOO_FAR, uncountable
+from evenhand.stats.estimate import TOO_FAR, number_fault
 
 SCORE = ("score",)
 NAMED = 3
@@ -58,7 +58,7 @@ def _parse_number(where: str, name: str, value: Any) -> float:
         found = float(value)
     except (ValueError, OverflowError):
         raise BadInput(wanted) from None
-    if why := uncountable(found):
+    if why := number_fault(found):
         wanted += f" It is {why}: is it damaged?" * (why == TOO_FAR)
         raise BadInput(f"{wanted} If the item has no score, leave the row out or the cell empty.")
     return found
@@ -217,7 +217,7 @@ def _answers(task: Task, item: Item, row: ScoredRow, kind: str) -> list[Answer]:
         wanted = ", ".join(Traits.of(task.measure).answers)
         raise BadInput(f"{row.where}: {task.measure.name} takes {wanted}. Got {len(given)} numbers.")
     for question, answer in zip(questions, answers, strict=True):
-        if note := checked(question, answer).note:
+        if note := check_answer(question, answer).note:
             raise BadInput(
                 f"{row.where}: {note}. Got {', '.join(f'{n:g}' for n in given)}. Numbers of {task.measure.name} are "
                 "natural logarithms of probabilities."

@@ -18,7 +18,7 @@ from evenhand.auditing.importing.row_scores import SCORE, Foreign, Scored, match
 from evenhand.auditing.importing.texts import is_of_prompts, score_texts
 from evenhand.auditing.merging import audits_to_keep, check_overwrite, existing_record, finish, output_folder, scored
 from evenhand.auditing.spec import PlannedTask, Reader, caveats
-from evenhand.checks.fit import flawed
+from evenhand.checks.fit import flaw_warnings
 from evenhand.core.loop import result
 from evenhand.core.measure import Traits
 from evenhand.core.model import KINDS, Work
@@ -48,7 +48,7 @@ def import_scores(
     if of_texts:
         found = score_texts(source, foreign)
     else:
-        found = inspect_log.of_log(logged, foreign) if logged else _score_rows(source, foreign)
+        found = inspect_log.score_log(logged, foreign) if logged else _score_rows(source, foreign)
     tasks, records = [one.task for one in found.asked], [one.record for one in found.asked]
     model = Table({}, name, hashlib.sha256(f"{name}\n{found.identity}".encode()).hexdigest())  # never asked
     results = [result(model, *each, seed=foreign.seed) for each in zip(tasks, found.scores, strict=True)]
@@ -69,7 +69,7 @@ def import_scores(
     )
     if not fresh:
         check_overwrite(path, read_record(path), records)
-    with output_folder(path), folder.locked(path):
+    with output_folder(path), folder.lock_folder(path):
         stays = () if fresh else audits_to_keep(existing_record(path, model), records)
         before = StoredRun.load(path) if stays else None
         audits = (*stays, scored(audited, tasks, results))
@@ -102,7 +102,7 @@ def _score_rows(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
         replace(origin, numbers=names or ("likelihoods",), matched=len(rows) - len(matched.left_out)),
         origin.sha256,
         kind,
-        [*matched.warnings(tasks[0].dataset, file), *flawed(tasks[0].dataset)],
+        [*matched.warnings(tasks[0].dataset, file), *flaw_warnings(tasks[0].dataset)],
         caveats(kind, tasks),
     )
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from evenhand._version import __version__
 from evenhand.core.foreign import need
-from evenhand.core.model import checked
+from evenhand.core.model import check_answer
 from evenhand.core.progress import one_bar
 from evenhand.core.questions import Answer, Likelihood, Span
 from evenhand.errors import BadInput, UnknownName, check_known, shortened
@@ -125,7 +125,7 @@ class MaskedBackend(LM):  # type: ignore[misc]
         self._tell(questions, known := dict(plan.unanswerable()))  # before anything is computed
         with one_bar("Scoring"):
             answers = run_plan(plan, self.model.stream)
-        found = [checked(question, answer) for question, answer in zip(questions, answers, strict=True)]
+        found = [check_answer(question, answer) for question, answer in zip(questions, answers, strict=True)]
         self._tell(questions, {i: answer for i, answer in enumerate(found) if answer.note and i not in known})
         return [answer.logp for answer in found]
 

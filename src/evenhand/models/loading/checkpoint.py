@@ -17,7 +17,7 @@ from transformers.utils import logging as transformers_logging
 from evenhand.core.foreign import need
 from evenhand.errors import BadInput, EvenhandError, ModelError, ModelNotFound, UnfitModel, UnknownName
 from evenhand.models.loading.files import check_files
-from evenhand.models.loading.names import Found, named
+from evenhand.models.loading.names import ModelPlace, known_models
 from evenhand.models.networks.japanese import as_fast
 from evenhand.models.networks.network import is_native, without_onednn
 from evenhand.models.planning.plan import Limit
@@ -46,7 +46,7 @@ REWORDED = {
 class Checkpoint:
     """A network and its tokenizer as they were read, before they are put on a device."""
 
-    found: Found
+    found: ModelPlace
     network: Any
     tokenizer: Any
     weights: Mapping[str, Any]
@@ -129,7 +129,7 @@ them replaced."""
 
 
 @contextmanager
-def reading(found: Found, revision: str | None, trust: bool) -> Iterator[dict[str, Any]]:
+def reading(found: ModelPlace, revision: str | None, trust: bool) -> Iterator[dict[str, Any]]:
     """Options for transformers' loaders; errors in this block become evenhand's."""
     if revision and found.revision not in ("", revision):
         raise BadInput(f"'{found.name}' names a revision, and `revision` another: '{revision}'. Leave one out.")
@@ -150,7 +150,7 @@ def reading(found: Found, revision: str | None, trust: bool) -> Iterator[dict[st
         raise
     except Exception as error:  # the loaders raise whatever the reader of a broken file raised
         if found.on_hub and options["local_files_only"] and isinstance(error, OSError):
-            near = str(UnknownName("model", found.name, named())).partition(". ")[2]
+            near = str(UnknownName("model", found.name, known_models())).partition(". ")[2]
             at = f" --revision {found.revision}" if found.revision else ""
             raise ModelNotFound(
                 f"Model '{found.name}' is not bundled, not a folder, and not in the local Hub cache, and the Hub "
@@ -182,7 +182,7 @@ def _lay_out(network: Any) -> None:
             module.weight.data = module.weight.data.t().contiguous().t()
 
 
-def _check_tokenizer(found: Found, tokenizer: Any, network: Any) -> None:
+def _check_tokenizer(found: ModelPlace, tokenizer: Any, network: Any) -> None:
     if not tokenizer.is_fast:
         raise UnfitModel(
             f"The tokenizer of '{found.name}' ({type(tokenizer).__name__}) does not say which characters a token "

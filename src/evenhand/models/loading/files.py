@@ -18,7 +18,7 @@ from transformers.utils import cached_file
 
 from evenhand.core.files import LARGEST, read_parsed
 from evenhand.errors import ModelError, UnfitModel
-from evenhand.models.loading.names import ADAPTER, Found
+from evenhand.models.loading.names import ADAPTER, ModelPlace
 
 WEIGHTS = (".bin", ".gguf", ".h5", ".msgpack", ".pt", ".pth", ".safetensors")
 """Endings of files that may be of any size."""
@@ -32,7 +32,7 @@ QUIETLY = {f"_raise_exceptions_for_{what}": False for what in ("gated_repo", "mi
 """Treat a file that cannot be downloaded as missing: the loaders say why."""
 
 
-def check_files(found: Found, options: Mapping[str, Any] | None = None) -> None:
+def check_files(found: ModelPlace, options: Mapping[str, Any] | None = None) -> None:
     """Raise an error for files that would block, fill the memory, lie elsewhere, or have values of wrong types.
 
     `options` are those of transformers' loaders. Of a model on the Hub, only files that name others or hold settings
@@ -77,7 +77,7 @@ def check_files(found: Found, options: Mapping[str, Any] | None = None) -> None:
         _fail(found, f"base_model_name_or_path in {ADAPTER} must be a name. Got {base!r}")
 
 
-def _check_sizes(found: Found, config: Mapping[str, Any]) -> None:
+def _check_sizes(found: ModelPlace, config: Mapping[str, Any]) -> None:
     """Raise an error for a network that is too large for its weights: building it could take forever."""
     sizes = tensors(found)
     # Layers may share their weights, and weights may not be here: these limits are far beyond all networks.
@@ -89,7 +89,7 @@ def _check_sizes(found: Found, config: Mapping[str, Any]) -> None:
                 _fail(found, f"{name} in config.json is {value:,}, and its weights are for {most:,} at most")
 
 
-def _fail(found: Found, what: str) -> NoReturn:
+def _fail(found: ModelPlace, what: str) -> NoReturn:
     raise ModelError(f"Model '{found.name}' in {found.source} cannot be loaded: {what}. {found.whole}")
 
 
@@ -97,7 +97,7 @@ LIMIT = Path("/sys/fs/cgroup/memory.max")
 """The memory limit of a container."""
 
 
-def check_memory(found: Found, dtype: torch.dtype) -> None:
+def check_memory(found: ModelPlace, dtype: torch.dtype) -> None:
     """Raise where the weights in this dtype need more memory than is free.
 
     The size of a checkpoint on the Hub, in a .gguf file or not in safetensors is not known, so it passes.
@@ -119,7 +119,7 @@ def free() -> int:
     return available
 
 
-def tensors(found: Found) -> list[int]:
+def tensors(found: ModelPlace) -> list[int]:
     """The number of values in each tensor, by the headers of safetensors files; empty if there are none here."""
     if found.on_hub or found.file:
         return []
@@ -137,7 +137,7 @@ CONSTANTS = ("position_ids", "token_type_ids", "masked_bias", "inv_freq", "causa
 
 
 def check_parts(
-    found: Found, network: Any, report: Mapping[str, Any], head: str, how: str, architecture: str = "it"
+    found: ModelPlace, network: Any, report: Mapping[str, Any], head: str, how: str, architecture: str = "it"
 ) -> None:
     """Refuse a checkpoint that lacks weights of the network, or has weights of its body that the network has not.
 
@@ -167,7 +167,7 @@ def check_parts(
         )
 
 
-def check_adapter(found: Found, missing: Iterable[str], unused: Iterable[str]) -> None:
+def check_adapter(found: ModelPlace, missing: Iterable[str], unused: Iterable[str]) -> None:
     """Refuse an adapter without some of the tensors that its configuration asks for, or with others."""
     for names, what in ((missing, "are not in its file"), (unused, "have no place in its base")):
         if lost := sorted(names):

@@ -24,7 +24,7 @@ from evenhand.models.loading import checkpoint
 from evenhand.models.loading.checkpoint import DTYPES, Checkpoint, read_network, read_tokenizer
 from evenhand.models.loading.files import check_adapter, check_files, check_memory, check_parts
 from evenhand.models.loading.labels import LABELS, NLI_HEAD, Labels, order
-from evenhand.models.loading.names import ADAPTER, Found, find, is_adapter, saved_as
+from evenhand.models.loading.names import ADAPTER, ModelPlace, find, is_adapter, kind_of_architectures
 from evenhand.models.networks.causal import CausalLM
 from evenhand.models.networks.japanese import as_fast
 from evenhand.models.networks.masked import MaskedLM
@@ -37,7 +37,7 @@ TURN, BETWEEN = "<|im_start|>", "<|endoftext|>"
 
 
 def load(
-    found: Found,
+    found: ModelPlace,
     revision: str | None,
     dtype: str,
     device: str | None,
@@ -55,11 +55,11 @@ def load(
     return model
 
 
-def _read(found: Found, dtype: torch.dtype, labels: Labels, options: dict[str, Any]) -> Checkpoint:
+def _read(found: ModelPlace, dtype: torch.dtype, labels: Labels, options: dict[str, Any]) -> Checkpoint:
     if is_adapter(found):
         return _read_adapter(found, dtype, labels, options)
     config = AutoConfig.from_pretrained(found.source, **options)
-    kind = saved_as(config.architectures)
+    kind = kind_of_architectures(config.architectures)
     if kind == "nli":
         outputs = order(found.name, config.id2label, labels)
         network, report = read_network(AutoModelForSequenceClassification, found.source, config, dtype, options)
@@ -80,7 +80,7 @@ def _read(found: Found, dtype: torch.dtype, labels: Labels, options: dict[str, A
     return _read_masked(found, config, dtype, options)
 
 
-def _read_masked(found: Found, config: Any, dtype: torch.dtype, options: dict[str, Any]) -> Checkpoint:
+def _read_masked(found: ModelPlace, config: Any, dtype: torch.dtype, options: dict[str, Any]) -> Checkpoint:
     named = "AutoModelForMaskedLM" in (getattr(config, "auto_map", None) or {})
     if type(config) not in MODEL_FOR_MASKED_LM_MAPPING and not named:
         why = "neither a masked nor a causal language model"
@@ -105,7 +105,7 @@ def _read_masked(found: Found, config: Any, dtype: torch.dtype, options: dict[st
     return Checkpoint(found, network, tokenizer, weights, partial(MaskedLM, next_sentence=follows))
 
 
-def _read_adapter(found: Found, dtype: torch.dtype, labels: Labels, options: dict[str, Any]) -> Checkpoint:
+def _read_adapter(found: ModelPlace, dtype: torch.dtype, labels: Labels, options: dict[str, Any]) -> Checkpoint:
     """The base model with the adapter merged into it, if its classifier is trained and its labels are known.
 
     A config.json in the folder is that of the whole model; without one, the base's is used, with unnamed labels. The
@@ -149,14 +149,14 @@ def _read_adapter(found: Found, dtype: torch.dtype, labels: Labels, options: dic
     return Checkpoint(found, merged.to(dtype), tokenizer, weights | added, made, outputs, also)
 
 
-def check_mask(found: Found, tokenizer: Any) -> None:
+def check_mask(found: ModelPlace, tokenizer: Any) -> None:
     """Refuse the tokenizer of a masked language model that has no mask."""
     if tokenizer.mask_token_id is None:
         message = f"The tokenizer of '{found.name}' has no mask token. Use a masked language model's own."
         raise UnfitModel(message, check="mask token")
 
 
-def _next_sentence_head(found: Found, config: Any, unused: Iterable[str], options: dict[str, Any]) -> Any:
+def _next_sentence_head(found: ModelPlace, config: Any, unused: Iterable[str], options: dict[str, Any]) -> Any:
     """BERT's head for whether a sentence follows another, in float32; None where the checkpoint has none."""
     if config.model_type != "bert" or "cls.seq_relationship.weight" not in unused:
         return None
@@ -166,7 +166,7 @@ def _next_sentence_head(found: Found, config: Any, unused: Iterable[str], option
     return torch.nn.Sequential(whole.bert.pooler.dense, whole.bert.pooler.activation, whole.cls.seq_relationship)
 
 
-def start(found: Found, network: Any, tokenizer: Any) -> int:
+def start(found: ModelPlace, network: Any, tokenizer: Any) -> int:
     """The token before every text: the tokenizer's or the model's own, else the one that ends texts.
 
     Models without a token for the beginning, such as GPT-2, were trained on texts separated by the one for the end. A
@@ -205,8 +205,8 @@ def wrap(
     if (backend := getattr(tokenizer, "backend_tokenizer", None)) is not None:
         backend.no_truncation()  # as whoever tokenized last has left them; they would be part of the fingerprint
         backend.no_padding()
-    architecture, found = type(network).__name__, Found(name, "memory", on_hub=False)
-    kind = saved_as([architecture])
+    architecture, found = type(network).__name__, ModelPlace(name, "memory", on_hub=False)
+    kind = kind_of_architectures([architecture])
     tokenizer = as_fast(tokenizer)
     outputs: tuple[int, int, int] | None = None
     made: Any

@@ -27,7 +27,7 @@ HUB_ID = re.compile(r"(?P<id>[\w.-]+(/[\w.-]+)?)(@(?P<revision>\w[\w./-]*))?")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ModelPlace:
     """A model's name, and the folder or Hub id to load it from; `file` is a .gguf file in it, or one of vectors."""
 
     name: str
@@ -51,15 +51,15 @@ class Found:
         return f"A model folder holds {needed}, whole: copy or download it again."
 
 
-def find(name: str) -> Found:
+def find(name: str) -> ModelPlace:
     """Look among the bundled models and EVENHAND_MODELS, then for a folder; otherwise take it for a Hub id.
 
     "PREFIX:NAME" is an engine's model, "owner/name@REVISION" one on the Hub at a branch, tag or commit.
     """
     if prefix := prefix_of(name):
-        return Found(name.removeprefix(f"{prefix}:") or name, name, on_hub=False, engine=prefix)
-    if name in named():
-        return Found(name, str(named()[name]), on_hub=False)
+        return ModelPlace(name.removeprefix(f"{prefix}:") or name, name, on_hub=False, engine=prefix)
+    if name in known_models():
+        return ModelPlace(name, str(known_models()[name]), on_hub=False)
     folder = Path(name)
     with suppress(RuntimeError):  # ~name, where nobody has that name
         folder = folder.expanduser()
@@ -70,9 +70,9 @@ def find(name: str) -> Found:
     if is_folder:
         there = folder.resolve()
         name = with_parent(there) if CHECKPOINT.fullmatch(there.name) else there.name  # "run-7/checkpoint-500"
-        return Found(name, str(folder), on_hub=False)
+        return ModelPlace(name, str(folder), on_hub=False)
     if is_file and folder.suffix.lower() in (GGUF, *VECTORS):
-        return Found(folder.stem, str(folder.parent), on_hub=False, file=folder.name)
+        return ModelPlace(folder.stem, str(folder.parent), on_hub=False, file=folder.name)
     if is_file:
         raise ModelNotFound(
             f"A model is a folder with config.json, weights and tokenizer, a {GGUF} file, or a file of vectors "
@@ -84,9 +84,9 @@ def find(name: str) -> Found:
     if not known or name.startswith("."):
         raise ModelNotFound(
             f"There is no folder '{name}', and it cannot be a Hub id (owner/name). "
-            f"Give a folder, a Hub id, or one of: {', '.join(named())}."
+            f"Give a folder, a Hub id, or one of: {', '.join(known_models())}."
         )
-    return Found(name, known["id"], on_hub=True, revision=known["revision"] or "")
+    return ModelPlace(name, known["id"], on_hub=True, revision=known["revision"] or "")
 
 
 def with_parent(folder: Path) -> str:
@@ -94,7 +94,7 @@ def with_parent(folder: Path) -> str:
     return "/".join(filter(None, (folder.parent.name, folder.name)))
 
 
-def named() -> dict[str, Path]:
+def known_models() -> dict[str, Path]:
     """The models known by name: the bundled ones, and the folders in EVENHAND_MODELS."""
     roots = [BUNDLED]
     if extra := os.environ.get("EVENHAND_MODELS"):
@@ -106,7 +106,7 @@ def named() -> dict[str, Path]:
     return folders
 
 
-def kind(found: Found) -> str:
+def kind(found: ModelPlace) -> str:
     """The kind of model, "masked", "causal", "nli" or "vectors"; "" where only loading can tell."""
     if found.on_hub:
         return ""
@@ -117,16 +117,16 @@ def kind(found: Found) -> str:
     if is_adapter(found):
         return "nli"
     try:
-        return saved_as(read_parsed(Path(found.source) / "config.json", json.loads).get("architectures"))
+        return kind_of_architectures(read_parsed(Path(found.source) / "config.json", json.loads).get("architectures"))
     except (OSError, ValueError, AttributeError, TypeError):  # broken: loading raises
         return ""
 
 
-def is_adapter(found: Found) -> bool:
+def is_adapter(found: ModelPlace) -> bool:
     """Whether the folder holds an adapter to another model."""
     return not (found.on_hub or found.file or found.engine) and (Path(found.source) / ADAPTER).is_file()
 
 
-def saved_as(architectures: Sequence[str] | None) -> str:
+def kind_of_architectures(architectures: Sequence[str] | None) -> str:
     """The kind of model that a checkpoint with these architectures was saved as; "" for another one."""
     return next((kind for kind, end in ENDS.items() if any(re.search(f"({end})$", a) for a in architectures or ())), "")

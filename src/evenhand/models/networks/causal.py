@@ -19,7 +19,7 @@ from evenhand.models.networks.network import LanguageModel, on_device, padded
 from evenhand.models.networks.writing import writings
 from evenhand.models.planning import sequences
 from evenhand.models.planning.plan import Ids, Plan, Reading, gc_disabled, split
-from evenhand.models.planning.sequences import Asking, Forest, Words, seen
+from evenhand.models.planning.sequences import Asking, Forest, Words, visible_nodes
 from evenhand.models.planning.tokens import encode, frame
 
 NODES = 128  # of a tree: a larger one would share little more, and attention is over all of them
@@ -83,7 +83,7 @@ class CausalLM(LanguageModel):
         ids, parents = split(joined, self._size)
         inputs: dict[str, Any] = {"input_ids": on_device(ids, device), "use_cache": False}
         if self._nodes:
-            sees = on_device(seen(parents), device)  # (rows, nodes, nodes)
+            sees = on_device(visible_nodes(parents), device)  # (rows, nodes, nodes)
             inputs["position_ids"] = sees.sum(dim=-1) - 1
             lowest = torch.finfo(self.network.dtype).min
             mask = torch.zeros(sees.shape, dtype=self.network.dtype, device=device)

@@ -8,7 +8,14 @@ from evenhand.core.questions import Entail, Fill, Follows, Likelihood, Question,
 from evenhand.errors import UnfitModel
 from evenhand.models.planning import tokens
 from evenhand.models.planning.plan import FOLLOWS, WEIGHED, Ids, Read, Reading, join, normalised
-from evenhand.models.planning.tokens import NO_OTHER, Pair, TokenizedPair, TokenizedText, Unanswerable, asked
+from evenhand.models.planning.tokens import (
+    NO_OTHER,
+    Pair,
+    TokenizedPair,
+    TokenizedText,
+    Unanswerable,
+    counted_positions,
+)
 
 
 def answerable(question: Question, *, next_sentence: bool = False) -> Fill | Likelihood | Follows:
@@ -82,7 +89,7 @@ class Masked:
             raise Unanswerable(NO_OTHER)
 
     def _likelihood(self, question: Likelihood) -> Iterator[Read]:
-        counted = asked(question, self.tokenized)
+        counted = counted_positions(question, self.tokenized)
         found = self.tokenized[question.text]
         ids = found.ids
         if question.masked == "none":

@@ -189,7 +189,7 @@ class Sequences:
 
     def _likelihood(self, question: Likelihood) -> Asking:
         ids = self._whole(question.text)
-        found = set(tokens.asked(question, self.tokenized))
+        found = set(tokens.counted_positions(question, self.tokenized))
         positions = self.tokenized[question.text].positions
         places = tuple(n for n, position in enumerate(positions, start=1) if position in found)
         if not question.start_once:
@@ -293,7 +293,7 @@ class Forest:
         return tuple(Read(self.rows[row], tuple(found)) for row, found in cells.items())
 
 
-def seen(parents: NDArray[np.int64]) -> NDArray[np.bool_]:
+def visible_nodes(parents: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which nodes each node attends to, itself and its ancestors: (rows, nodes, nodes) from (rows, nodes)."""
     rows, nodes = parents.shape
     every = np.arange(rows)

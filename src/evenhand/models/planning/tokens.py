@@ -123,7 +123,7 @@ def texts(question: Question) -> list[str]:
     return [question.text, *question.versus] if isinstance(question, Likelihood) else []
 
 
-def asked(question: Likelihood, tokenized: Mapping[str, TokenizedText]) -> list[int]:
+def counted_positions(question: Likelihood, tokenized: Mapping[str, TokenizedText]) -> list[int]:
     """The positions of the tokens that count: outside the skipped spans, and shared by both sentences, or changed."""
     found = tokenized[question.text].checked()
     outside = found.outside(question.skip)

@@ -17,7 +17,7 @@ from typing import Any
 
 import httpcore
 
-from evenhand.core.files import from_json, parsed
+from evenhand.core.files import from_json, parse_text
 from evenhand.core.pace import Pace, Places
 from evenhand.errors import BadInput, ModelError, ModelNotFound
 from evenhand.models.served.connection import Address, Connection, Response
@@ -189,7 +189,7 @@ class Client:
             state = "is refused" if self.address.key else "is missing"
             raise ModelError(f"The server at {base} answers {status}: the key in OPENAI_API_KEY {state}.")
         try:
-            found = parsed(response.text, self._read)
+            found = parse_text(response.text, self._read)
         except ValueError:
             if status in REFUSALS and not response.text.lstrip().startswith("<"):
                 return Refused(status, self._quoted(response.text))

@@ -9,7 +9,7 @@ from evenhand.analysis.change import ONE_TRAINING, Change, changes, has_wrapper
 from evenhand.runs.folder import StoredRun
 from evenhand.show.page import readings
 from evenhand.stats.estimate import Estimate
-from evenhand.stats.verdict import enough, moved
+from evenhand.stats.verdict import change_side, clusters_needed
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Language:
     @property
     def way(self) -> int:
         """1 if it is shown to be worse, -1 if better, else 0: by stats.verdict.moved, for a single row."""
-        return moved(self.change.low, self.change.high, self.p, self.sentences, enough(1))
+        return change_side(self.change.low, self.change.high, self.p, self.sentences, clusters_needed(1))
 
 
 class Changed:

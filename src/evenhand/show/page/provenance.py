@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.core.files import public_path, read_parsed
-from evenhand.gate.verdict import CODES, worst
+from evenhand.gate.verdict import CODES, worst_verdict
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import AuditRecord, TaskRecord
 from evenhand.runs.rows import row_label
@@ -119,7 +119,7 @@ def judged_rows(run: StoredRun, dataset: str) -> dict[tuple[str, str], str]:
             group = "" if rule.get("group") == "all" else str(rule.get("group"))
             row = row_label({"": group}, str(rule.get("estimand", "")))
             verdicts_of.setdefault((str(rule.get("measure")), row), []).append(str(rule["verdict"]))
-    return {key: worst(verdicts) for key, verdicts in verdicts_of.items() if set(verdicts) <= set(CODES)}
+    return {key: worst_verdict(verdicts) for key, verdicts in verdicts_of.items() if set(verdicts) <= set(CODES)}
 
 
 def _read(path: Path) -> dict[str, Any] | None:

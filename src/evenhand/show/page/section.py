@@ -7,8 +7,8 @@ from functools import cached_property
 
 import pandas as pd
 
-from evenhand.analysis.comparison import comparable, side_by_side
-from evenhand.analysis.reference import compared, followed
+from evenhand.analysis.comparison import comparable_tasks, side_by_side
+from evenhand.analysis.reference import meta_evaluation, reference_texts
 from evenhand.core.dataset import Kinds, without_direction
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
@@ -72,7 +72,7 @@ def _reasons(run: StoredRun, reading: Reading, number: Row) -> Iterator[Reason]:
         of = f"{ways[0]}s" if len(ways) == 1 else f"different values of {' or '.join(ways)}"
         yield Reason("careful", f"the interval rests on only {number.clusters} {of}")
     if reading.kind in ("lean", "errors") or number.estimand or number.contrast:
-        known = followed(run.record, task, number.estimand)
+        known = meta_evaluation(run.record, task, number.estimand)
         yield Reason("fine" if known.orders else "careful", str(known)) if known else UNTRIED
     yield from _precision_reasons(number)
     if imported := audit.imported:
@@ -306,14 +306,14 @@ class Measured:
         trusted = max(each, key=lambda trust: LEVELS.index(trust.level))
         own = not row.estimand and (not row.contrast or self.paired)
         label = ", ".join(row.groups.values())
-        known = compared(self.runs[0].record, self.task, label, contrast=self.paired) if own else []
+        known = reference_texts(self.runs[0].record, self.task, label, contrast=self.paired) if own else []
         marks, words = self._marks.get(row.label, ()), readings.words_of(row)
         return Line(words, reading, numbers, verdicts, drawn, trusted, row.main, self._move(row), marks, tuple(known))
 
     @cached_property
     def _marks(self) -> dict[str, tuple[str, ...]]:
         """By label, which of many runs is best and which worst, by the measures that models can be ranked by."""
-        if len(self.runs) < 3 or self.key not in comparable(self.runs[0]):
+        if len(self.runs) < 3 or self.key not in comparable_tasks(self.runs[0]):
             return {}
         rows = side_by_side(self.runs, self.dataset, self.measure)
         shown = rows if self._judged or judged_group(self.task) else rows[rows["total"]]
