@@ -91,7 +91,7 @@ def comparable(item: Triple) -> bool:
 
 def scores(item: Triple, answers: Sequence[Any]) -> list[float]:
     """The three numbers that the release compares, which are probabilities."""
-    found = Icat(formula="released").compared(item, answers)
+    found = Icat(formula="released").numbers(item, answers)
     return list(found) if item.fillers else [math.exp(logp) for logp in found]
 
 

@@ -50,14 +50,14 @@ def __getattr__(name: str) -> Any:
         return import_module(f"evenhand.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'evenhand' has no attribute '{name}'")
-    found = getattr(import_module(_HOME[name]), name)
-    if isfunction(found):
+    thing = getattr(import_module(_HOME[name]), name)
+    if isfunction(thing):
         from evenhand.core.typed import typed
 
-        found = typed(found)
-        found.__module__ = "evenhand"  # where pickle finds it
-    globals()[name] = found
-    return found
+        thing = typed(thing)
+        thing.__module__ = "evenhand"  # where pickle finds it
+    globals()[name] = thing
+    return thing
 
 
 def __dir__() -> list[str]:

@@ -39,13 +39,13 @@ from evenhand.core.questions import Likelihood as Likelihood
 from evenhand.core.questions import Question as Question
 from evenhand.core.questions import Span as Span
 from evenhand.core.questions import Write as Write
+from evenhand.core.scores import OfTotals as OfTotals
 from evenhand.core.scores import Result as Result
 from evenhand.core.scores import Score as Score
+from evenhand.core.scores import Summary as Summary
+from evenhand.core.scores import mean as mean
 from evenhand.core.shown import Drawing as Drawing
 from evenhand.core.shown import Sections as Sections
-from evenhand.core.summary import OfTotals as OfTotals
-from evenhand.core.summary import Summary as Summary
-from evenhand.core.summary import mean as mean
 from evenhand.errors import BadInput as BadInput
 from evenhand.errors import EvenhandError as EvenhandError
 from evenhand.errors import ModelError as ModelError

@@ -41,15 +41,15 @@ def load_file(path: str | Path) -> None:
     with foreign(f"The plugin '{path}' failed"):
         spec.loader.exec_module(module)
         listed = {kind: getattr(module, kind.upper(), None) or {} for kind in KINDS}
-        for kind, found in listed.items():
-            if kind in ("measures", "mitigations") and isinstance(found, list | tuple):
-                found = dict(enumerate(found))
-            if not isinstance(found, Mapping):
+        for kind, things in listed.items():
+            if kind in ("measures", "mitigations") and isinstance(things, list | tuple):
+                things = dict(enumerate(things))
+            if not isinstance(things, Mapping):
                 raise BadInput(
                     "MEASURES and MITIGATIONS are lists of classes; DATASETS, MODELS and SECTIONS are dicts by name."
                 )
-            for key, one in found.items():
-                KINDS[kind](key, one)
+            for key, thing in things.items():
+                KINDS[kind](key, thing)
     if not any(listed.values()):
         names = ", ".join(kind.upper() for kind in KINDS)
         raise BadInput(f"The plugin '{path}' lists nothing: it needs one of {names}. See docs/extend.md.")

@@ -68,44 +68,42 @@ def tasks(
     An option goes to every dataset and measure that has it; so do those that are `usual`, unless they are given.
     `asked` is "chat" or "server" where a causal model is a chat model or behind a server.
     """
-    named = [suite] if isinstance(suite, str) else list(dict.fromkeys(suite))
+    suites = [suite] if isinstance(suite, str) else list(dict.fromkeys(suite))
     languages = [language] if isinstance(language, str) else list(dict.fromkeys(language))
-    for name in named:
-        if name != "all" and name not in SUITES:
-            raise UnknownName("suite", name, ["all", *SUITES])
-    chosen = {name: SUITES[name] for one in named for name in (ALL[asked or kind] if one == "all" else (one,))}
+    check_known("suite", suites, ["all", *SUITES])
+    names = dict.fromkeys(name for of in suites for name in (ALL[asked or kind] if of == "all" else (of,)))
+    chosen = {name: SUITES[name] for name in names}
     for name in BY_KIND.keys() & chosen:
         if kind not in BY_KIND[name]:
             kinds = ", ".join(BY_KIND[name])
             raise BadInput(f"The suite '{name}' is for models of these kinds: {kinds}. Got one of the kind '{kind}'.")
         chosen[name] = BY_KIND[name][kind]
     chosen |= {name: _available_pairs(chosen[name], languages) for name in FETCHED if name in chosen}
-    known = {known for by_language in chosen.values() for known in by_language}
-    check_known("language", languages, known)
+    check_known("language", languages, {language for by_language in chosen.values() for language in by_language})
     for name, by_language in chosen.items():
-        if name in named and not set(languages) & set(by_language):
+        if name in suites and not set(languages) & set(by_language):
             raise UnknownName(f"language of suite '{name}'", languages[0], by_language)
-    pairs = [pair for one in languages for by_language in chosen.values() for pair in by_language.get(one, [])]
-    set_here = {name: value for dataset, _ in pairs for name, value in ASKED.get(dataset, {}).items()}
-    taken = {**(usual or {}), **_resolve_options({**set_here, **(options or {})}, pairs, kind)}
-    built = {name: _load_dataset(name, taken) for name in dict.fromkeys(dataset for dataset, _ in pairs)}
-    return [_task(built[dataset], measure, taken, kind) for dataset, measure in dict.fromkeys(pairs)]
+    pairs = [pair for of in languages for by_language in chosen.values() for pair in by_language.get(of, [])]
+    of_suites = {name: value for dataset, _ in pairs for name, value in ASKED.get(dataset, {}).items()}
+    resolved = {**(usual or {}), **_resolve_options({**of_suites, **(options or {})}, pairs, kind)}
+    loaded = {name: _load_dataset(name, resolved) for name in dict.fromkeys(dataset for dataset, _ in pairs)}
+    return [_task(loaded[dataset], measure, resolved, kind) for dataset, measure in dict.fromkeys(pairs)]
 
 
-def _available_pairs(known: dict[str, Pairs], languages: Sequence[str]) -> dict[str, Pairs]:
+def _available_pairs(by_language: dict[str, Pairs], languages: Sequence[str]) -> dict[str, Pairs]:
     """The datasets whose files are on this machine; an error if there are none in these languages."""
     missing = dict[str, str]()
-    for dataset in dict.fromkeys(name for language in languages for name, _ in known.get(language, [])):
+    for dataset in dict.fromkeys(name for language in languages for name, _ in by_language.get(language, [])):
         try:
             datasets.load(dataset)
         except DataNotFound as error:
             missing[dataset] = str(error)
-    found = {language: [pair for pair in pairs if pair[0] not in missing] for language, pairs in known.items()}
-    if missing and not any(found.get(language) for language in languages):
+    available = {of: [pair for pair in pairs if pair[0] not in missing] for of, pairs in by_language.items()}
+    if missing and not any(available.get(language) for language in languages):
         raise DataNotFound(f"None of {', '.join(missing)} is on this machine. {next(iter(missing.values()))}")
     if missing:
         log.info(f"Not measured, since they were not fetched: {', '.join(missing)}.")
-    return found
+    return available
 
 
 def tasks_on(
@@ -117,40 +115,43 @@ def tasks_on(
 ) -> list[Task]:
     """The tasks for these datasets: with the named measures, or with all that suit their items."""
     sources: Sequence[Source] = [(datasets, {})] if isinstance(datasets, str) else datasets
-    found: list[tuple[str | Dataset, Dataset, str | Measure[Any]]] = []
-    for name, own in sources:
-        built = name if isinstance(name, Dataset) else _load_dataset(name, {**(usual or {}), **(options or {}), **own})
-        found += [(name, built, measure) for measure in _suitable_measures(built, which)]
-    given = dict(options or {}) | {option: value for _, own in sources for option, value in own.items()}
-    taken = {**(usual or {}), **_resolve_options(given, [(name, measure) for name, _, measure in found], kind)}
+    pairs: list[tuple[str | Dataset, Dataset, str | Measure[Any]]] = []
+    for source, own in sources:
+        usual_or_own = {**(usual or {}), **(options or {}), **own}
+        dataset = source if isinstance(source, Dataset) else _load_dataset(source, usual_or_own)
+        pairs += [(source, dataset, measure) for measure in _suitable_measures(dataset, which)]
+    by_user = dict(options or {}) | {option: value for _, own in sources for option, value in own.items()}
+    known = _resolve_options(by_user, [(source, measure) for source, _, measure in pairs], kind)
+    resolved = {**(usual or {}), **known}
     chosen = [
-        _task(built, measure, taken, kind) if isinstance(measure, str) else _labelled_task(built, measure, kind)
-        for _, built, measure in found
+        _task(dataset, measure, resolved, kind) if isinstance(measure, str) else _labelled_task(dataset, measure, kind)
+        for _, dataset, measure in pairs
     ]
-    for one, count in Counter((task.dataset.name, task.measure.name) for task in chosen).items():
+    for (name, _), count in Counter((task.dataset.name, task.measure.name) for task in chosen).items():
         if count > 1:
-            raise BadInput(f"Two of the datasets are called '{one[0]}'. Rename one, or measure it in a run of its own.")
+            raise BadInput(f"Two of the datasets are called '{name}'. Rename one, or measure it in a run of its own.")
     return chosen
 
 
-def _suitable_measures(built: Dataset, which: Sequence[str | Measure[Any]]) -> list[str | Measure[Any]]:
+def _suitable_measures(dataset: Dataset, which: Sequence[str | Measure[Any]]) -> list[str | Measure[Any]]:
     """The measures asked for, or all that suit the dataset; an error if a named one does not."""
-    sort = type(built.items[0])
-    fitting = {name: Traits.of(how) for name, how in measures.MEASURES.items() if Traits.of(how).items in (sort, None)}
-    unasked = [name for name, how in fitting.items() if how.items and not how.on_request]
+    kind = type(dataset.items[0])
+    every = {name: Traits.of(how) for name, how in measures.MEASURES.items()}
+    suitable = {name: traits for name, traits in every.items() if traits.items in (kind, None)}
     chosen = list(dict.fromkeys(which)) or [
-        name for name in unasked if all(_has(item, need) for item in built.items for need in fitting[name].needs)
+        name
+        for name, traits in suitable.items()
+        if traits.items and not traits.on_request
+        if all(_has(item, need) for item in dataset.items for need in traits.needs)
     ]
+    of_type = f"'{dataset.name}', whose items are of type {kind.__name__}"
     for measure in chosen:
         name = measure if isinstance(measure, str) else measure.name
         check_known("measure", [name], measures.MEASURES)
-        if name not in fitting:
-            raise BadInput(
-                f"'{name}' cannot measure '{built.name}', whose items are of type {sort.__name__}. "
-                f"Measures that can: {', '.join(fitting)}."
-            )
+        if name not in suitable:
+            raise BadInput(f"'{name}' cannot measure {of_type}. Measures that can: {', '.join(suitable)}.")
     if not chosen:
-        raise BadInput(f"No measure suits '{built.name}', whose items are of type {sort.__name__}. Give a `measure`.")
+        raise BadInput(f"No measure suits {of_type}. Give a `measure`.")
     return chosen
 
 
@@ -176,13 +177,13 @@ def _load_dataset(dataset: str, options: Mapping[str, Any]) -> Dataset:
 
 
 def _task(dataset: Dataset, measure: str, options: Mapping[str, Any], kind: str) -> Task:
-    taken = {k: v for k, v in options.items() if k in measures.options_of(measure)}
+    its_own = {k: v for k, v in options.items() if k in measures.options_of(measure)}
     traits = Traits.of(measures.MEASURES[measure])
     for only, wanted in (("masked", traits.masked_only), ("causal", traits.causal_only)):
         if wanted and kind != only:
             other = {"nli": "an NLI classifier"}.get(kind, f"a {kind} language model")
             raise UnfitModel(f"'{measure}' is for {only} language models. This one is {other}: leave the measure out.")
-    return _labelled_task(dataset, measures.load(measure, **taken), kind)
+    return _labelled_task(dataset, measures.load(measure, **its_own), kind)
 
 
 def _labelled_task(dataset: Dataset, measure: Measure[Any], kind: str) -> Task:
@@ -197,8 +198,8 @@ def _labelled_task(dataset: Dataset, measure: Measure[Any], kind: str) -> Task:
     changed |= {k: v for k, v in _options(measure).items() if v != usual.get(k, v)}
     texts = {option: str(value) for option, value in changed.items()}
     texts |= {k: sha256(v.encode()).hexdigest()[:8] for k, v in texts.items() if len(v) > LONGEST_VALUE}
-    told = ", ".join(f"{option}={text}" for option, text in texts.items())
-    return Task(dataclasses.replace(dataset, name=f"{dataset.name} ({told})" if told else dataset.name), measure)
+    named = ", ".join(f"{option}={text}" for option, text in texts.items())
+    return Task(dataclasses.replace(dataset, name=f"{dataset.name} ({named})" if named else dataset.name), measure)
 
 
 def _options(measure: Any) -> dict[str, Any]:
@@ -234,8 +235,8 @@ def rebuild(recorded: Sequence[TaskRecord], kind: str, places: Sequence[Path] = 
 
     A user's file is looked for where it was recorded to be, then in `places`: folders, or files themselves.
     """
-    built = {name: _rebuild_dataset(task, places) for name, task in {task.dataset: task for task in recorded}.items()}
-    return [_labelled_task(built[t.dataset], measures.load(t.measure, **t.measure_options), kind) for t in recorded]
+    rebuilt = {name: _rebuild_dataset(task, places) for name, task in {task.dataset: task for task in recorded}.items()}
+    return [_labelled_task(rebuilt[t.dataset], measures.load(t.measure, **t.measure_options), kind) for t in recorded]
 
 
 def _rebuild_dataset(recorded: TaskRecord, places: Sequence[Path]) -> Dataset:
@@ -259,20 +260,20 @@ def _rebuild_dataset(recorded: TaskRecord, places: Sequence[Path]) -> Dataset:
 
 def _from_file(recorded: TaskRecord, file: Path, places: Sequence[Path]) -> Dataset:
     """The dataset of a user's file: of several candidates, the first with the recorded content."""
-    beside = [place / name for name in (file, file.name) for place in (Path(), *places)]
-    looked = [file.expanduser(), *(place for place in places if place.name == file.name), *beside]
-    there = [path for path in dict.fromkeys(looked) if path.is_file()]
-    if not there:
+    within = [place / name for name in (file, file.name) for place in (Path(), *places)]
+    candidates = [file.expanduser(), *(place for place in places if place.name == file.name), *within]
+    paths = [path for path in dict.fromkeys(candidates) if path.is_file()]
+    if not paths:
         raise BadInput(
             f"The run was made with a file '{file}', which is not there, neither from the current folder nor from the "
             f"run's. Say where it is: `file`, with a path that ends in {file.name}."
         )
-    for path in there:
+    for path in paths:
         try:
             dataset = datasets.load(recorded.dataset_builder, **{**recorded.dataset_options, "file": str(path)})
             break
         except BadInput:
-            if path == there[-1]:
+            if path == paths[-1]:
                 raise
-    named = {} if file.is_absolute() else {"file": str(file)}  # as recorded, wherever it is now
-    return dataclasses.replace(dataset, options={**dataset.options, **named})
+    recorded_path = {} if file.is_absolute() else {"file": str(file)}  # wherever it is now
+    return dataclasses.replace(dataset, options={**dataset.options, **recorded_path})

@@ -39,9 +39,9 @@ def assert_fair(
             f"Parameters for measuring a model do not apply to a run. Got {', '.join(asked)}. Leave them out."
         )
     verdict = gate.judge(subject, baseline)
-    told = "\n".join(verdict.lines())
+    message = "\n".join(verdict.lines())
     if verdict.verdict == "fail":
-        raise AssertionError(told)
+        raise AssertionError(message)
     if verdict.verdict == "undecided" and not allow_undecided:
-        raise Undecided(told)
+        raise Undecided(message)
     return verdict

@@ -15,7 +15,7 @@ from statsmodels.stats.power import TTestPower
 
 from evenhand import BadInput, Run
 from evenhand.analysis.change import COLUMNS, Change, adjust_families, change_table, changes_frame, differences
-from evenhand.analysis.two_runs import Means, _farther
+from evenhand.analysis.two_runs import Means, _difference_of_sizes
 from helpers.audited_runs import noise
 from helpers.made_scores import PAPER, associations, run, scores
 from helpers.simulated import fewer_draws
@@ -322,7 +322,7 @@ def test_a_distance_changes_by_no_more_than_the_value(before: list[float], shift
 
 @given(st.floats(-9, 9), st.floats(-9, 9))
 def test_a_distance_from_sum_and_difference(a: float, b: float) -> None:
-    assert _farther(a + b, a - b) == pytest.approx(abs(a) - abs(b), abs=1e-9)
+    assert _difference_of_sizes(a + b, a - b) == pytest.approx(abs(a) - abs(b), abs=1e-9)
 
 
 def test_near_neutral_nearer_and_farther_are_seldom_claimed_wrongly() -> None:

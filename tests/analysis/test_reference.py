@@ -12,13 +12,13 @@ BECPRO = task("becpro-en", "association", dataset_version=1, measure_options={"m
 def test_a_value_measured_in_the_same_way_is_named_alone() -> None:
     found = references(record(BECPRO, kind="masked"), BECPRO)
     assert len(found) == 6
-    assert found[-1].told == "bert-base-uncased 0.16 (male, male)"
+    assert found[-1].words == "bert-base-uncased 0.16 (male, male)"
     assert list(by_source(record(BECPRO, kind="masked"), BECPRO)) == ["Bartl, Nissim and Gatt 2020, Table 4"]
 
 
 def test_what_differs_is_named_next_to_it() -> None:
     other = replace(BECPRO, measure_options={"masks": "pieces"}, dataset_version=2, partial=True, limit=5)
-    told = references(record(other, kind="masked"), other)[0].told
+    told = references(record(other, kind="masked"), other)[0].words
     assert told == (
         "bert-base-uncased -0.35 (balanced, female; there masks=words; there version 1 of the dataset; there all items)"
     )

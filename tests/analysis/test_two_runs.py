@@ -11,7 +11,7 @@ import pytest
 from evenhand import Run, Score
 from evenhand.analysis.change import change_table
 from evenhand.analysis.comparison import side_by_side
-from evenhand.core.summary import OfTotals
+from evenhand.core.scores import OfTotals
 from evenhand.measures import MEASURES
 from evenhand.measures.pronoun import Pronoun
 from evenhand.stats.intervals import Floats

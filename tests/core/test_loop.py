@@ -33,7 +33,7 @@ from evenhand.core.items import Item
 from evenhand.core.loop import Task
 from evenhand.core.measure import Measure
 from evenhand.core.questions import Question
-from evenhand.core.summary import MacroMean, group_values, mean_size
+from evenhand.core.scores import MacroMean, group_values, mean_size
 from evenhand.measures import likelihood
 from evenhand.measures.nli import FractionNeutral, NetNeutral
 from evenhand.measures.pronoun import Pronoun, SingularThey

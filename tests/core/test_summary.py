@@ -9,8 +9,7 @@ import pytest
 
 from evenhand import Result, Score
 from evenhand.core.dataset import Design
-from evenhand.core.scores import Value
-from evenhand.core.summary import MacroMean, Summarise, group_values, mean, mean_size, share
+from evenhand.core.scores import MacroMean, Summarise, Value, group_values, mean, mean_size, share
 from evenhand.stats.intervals import proportion_interval
 from evenhand.stats.verdict import decide
 

@@ -7,12 +7,12 @@ import pytest
 
 import evenhand
 from evenhand import BadInput
-from evenhand.core.summary import share
+from evenhand.core.scores import share
 from evenhand.datasets import BUILDERS
 from evenhand.datasets.files.releases import RELEASES
 from evenhand.formats.bibtex import AS_IT_IS, citations, works
 from evenhand.measures import MEASURES, words_of
-from evenhand.runs.words import cited_with_datasets
+from evenhand.runs.rows import cited_with_datasets
 from helpers.written_runs import HOSTILE, Made, task
 
 OWN_FILES = {"pairs", "templates"}

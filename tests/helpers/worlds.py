@@ -20,7 +20,7 @@ import pandas as pd
 
 from evenhand import Run, datasets, measures
 from evenhand.core.dataset import Design
-from evenhand.core.estimands import SIGN, ItemRow, estimate, rows
+from evenhand.core.estimands import SIGN, ItemRow, rows
 from evenhand.core.scores import Value
 from evenhand.stats.intervals import Floats, Indices, number_clusters
 from evenhand.stats.verdict import adjust, decide
@@ -128,7 +128,7 @@ def judged(of: Headline, seed: int, world: str, default: float, stereotype: floa
         d = model.d(np.random.default_rng([seed, number, WORLDS.index(world)]), world, default, stereotype)
         for row in main_rows(of.dataset, of.measure):
             scored = row.items.assign(d=d[model.ids.get_indexer(pd.Index(row.items["id"]))])
-            family.append(estimate(replace(row, items=scored), seed, {}))
+            family.append(replace(row, items=scored).estimate(seed, {}))
             neutral.append(1.0 if row.scale.ratio else row.scale.neutral)
     return list(zip(adjust(family, crossed=True), neutral, strict=True))
 

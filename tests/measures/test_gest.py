@@ -11,7 +11,7 @@ import pytest
 import evenhand
 from evenhand import BadInput, Blank, Fill, Score, Span, Table, datasets, measures
 from evenhand.core.dataset import Design
-from evenhand.core.summary import group_values
+from evenhand.core.scores import group_values
 from evenhand.errors import UnknownName
 from evenhand.measures.gest import MEN, WOMEN, Gest
 from evenhand.models.networks.causal import CausalLM

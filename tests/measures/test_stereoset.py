@@ -13,7 +13,7 @@ from transformers import AutoTokenizer, BertForPreTraining
 import evenhand
 from evenhand import Answer, BadInput, Fill, Follows, Likelihood, Score, Span, Table, Triple, datasets, measures
 from evenhand.auditing.importing.reading import predictions
-from evenhand.core.summary import Summarise
+from evenhand.core.scores import Summarise
 from evenhand.errors import UnfitModel
 from evenhand.measures.stereoset import TIED, Icat, LanguageModelingScore, StereotypeScore
 from evenhand.models.loading.names import find
@@ -143,7 +143,7 @@ def compared(model: Any, data: Any, asks: str) -> list[list[float]]:
     how = Icat(asks, "released")  # type: ignore[arg-type]
     found = []
     for item in all_of(Triple, data.items):
-        numbers = how.compared(item, model.answer(how.ask(item)))
+        numbers = how.numbers(item, model.answer(how.ask(item)))
         logs = bool(item.fillers) == (asks == "likelihood")
         found.append([math.exp(number) for number in numbers] if logs else list(numbers))
     return found

@@ -12,8 +12,7 @@ from evenhand.analysis.two_runs import Difference, Means, Summaries, Values
 from evenhand.core.dataset import CALLS_FOR, Design
 from evenhand.core.estimands import ItemRow, SummaryRow, rows
 from evenhand.core.measure import Traits, summary_of
-from evenhand.core.scores import generator
-from evenhand.core.summary import OfMeans, Summary
+from evenhand.core.scores import OfMeans, Summary, generator
 from evenhand.errors import BadInput
 from evenhand.measures import MEASURES, load
 from evenhand.runs.comparable import in_common, of_two_kinds, same_task, shared_ids
@@ -89,8 +88,8 @@ class Change(OfTask, Named, Difference):
     def moved(self) -> str:
         """The change of the distance, in words; empty where none is shown, or the two models allow no verdict."""
         ends = (self.worse_low, self.worse_high, self.worse_p_holm)
-        way = change_side(*ends, self.clusters, self.needed, unfit=self.unfit or not self.family)
-        return f"{'towards' if way < 0 else 'away from'} {self.goal}" if way else ""
+        direction = change_side(*ends, self.clusters, self.needed, unfit=self.unfit or not self.family)
+        return f"{'towards' if direction < 0 else 'away from'} {self.goal}" if direction else ""
 
     @property
     def way(self) -> str:
@@ -140,7 +139,7 @@ def adjust_families(
     rows: Sequence[Change], family: Callable[[Change], object] = lambda row: (row.dataset, row.family)
 ) -> list[Change]:
     """The rows of one or several comparisons with what depends on their families: adjusted p, detectable, needed."""
-    found, families = list(rows), dict[object, list[int]]()
+    adjusted, families = list(rows), dict[object, list[int]]()
     for place, row in enumerate(rows):
         if row.family:
             families.setdefault(family(row), []).append(place)
@@ -151,8 +150,8 @@ def adjust_families(
         for place, p, worse_p in zip(places, ps, worse, strict=True):
             row = rows[place]
             least = detectable(row.low, row.high, row.freedom, row.clusters, rows=n)
-            found[place] = replace(row, p_holm=p, worse_p_holm=worse_p, needed=needed, detectable=least)
-    return found
+            adjusted[place] = replace(row, p_holm=p, worse_p_holm=worse_p, needed=needed, detectable=least)
+    return adjusted
 
 
 def differences(
@@ -170,11 +169,11 @@ def differences(
     if (shared := shared_ids(before, after, dataset, measure)) is not None:
         one, other = (frame[frame["id"].astype(str).isin(shared)] for frame in (one, other))
     unfit = of_two_kinds([before, after]) or any(run.record.unfit(task) for run in (before, after))
-    for found in two_values(one, other, task, judged=judged):
-        difference = found.values.difference(found.rng, same, judged=judged)
-        known = vars(difference) | {part.name: getattr(found, part.name) for part in fields(Named)}
-        p = difference.p if found.family else math.nan
-        yield Change(**known | {"p": p}, task=task, crossed=found.crossed, unfit=unfit)
+    for row in two_values(one, other, task, judged=judged):
+        difference = vars(row.values.difference(row.rng, same, judged=judged))
+        named = {part.name: getattr(row, part.name) for part in fields(Named)}
+        without_p = {} if row.family else {"p": math.nan}
+        yield Change(**difference | named | without_p, task=task, crossed=row.crossed, unfit=unfit)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,17 +199,15 @@ def two_values(
     how = load(task.measure, **task.measure_options)
     name = task.family or task.measure
     agreeing = task.partners is not None and task.partners.agreeing
-    found = list(rows(one, Design.of(task), how, after=other))
-    for row in found:
-        seeded = generator(task.seed, {**row.groups, "estimand": row.estimand, "gender": row.contrast})
-        unjudged = agreeing or (isinstance(row, SummaryRow) and not row.judged)
+    task_rows = list(rows(one, Design.of(task), how, after=other))
+    for row in task_rows:
+        rng = generator(task.seed, {**row.groups, "estimand": row.estimand, "gender": row.contrast})
+        unjudged = agreeing or (isinstance(row, SummaryRow) and math.isnan(row.neutral))
         family = "" if unjudged else f"{name}, {'all items' if row.main else 'rows'}"
         named: dict[str, Any] = {"groups": row.groups, "estimand": row.estimand, "contrast": row.contrast}
-        if isinstance(row, SummaryRow):
-            yield TwoValues(**named, values=_two_summaries(row.items, task, row.summary), rng=seeded, family=family)
-        else:
-            yield TwoValues(**named, values=_row_means(row), rng=seeded, family=family)
-    mixes = any(row.main for row in found)
+        values = _two_summaries(row.items, task, row.summary) if isinstance(row, SummaryRow) else _row_means(row)
+        yield TwoValues(**named, values=values, rng=rng, family=family)
+    mixes = any(row.main for row in task_rows)
     if task.by_gender or (mixes and judged):
         return
     joined = one.merge(other[["id", "score"]], on="id", suffixes=("", "_after"), validate="one_to_one")
@@ -223,7 +220,7 @@ def two_values(
 
 def _row_means(row: ItemRow) -> Means:
     """The scores of a row in both runs; ratios as logarithms."""
-    clusters, crossed, _ = row.ways
+    clusters, crossed, _ = row.clusterings
     factor = row.scale.factor(row.estimand)
     before, after = (row.scale.neutral + factor * (row.values(name) - row.scale.neutral) for name in ("d", "d_after"))
     towards = (row.scale.neutral, 0.0)
@@ -264,5 +261,5 @@ def _better_direction(task: TaskRecord, part: pd.DataFrame) -> float:
     """Which way is better: see Values.better."""
     if task.better == "higher":
         return 1.0
-    wanted = {SIDES.get(word, 0.0) for word in part[CALLS_FOR]} if CALLS_FOR in part else {0.0}
-    return wanted.pop() if len(wanted) == 1 else math.nan
+    directions = {SIDES.get(word, 0.0) for word in part[CALLS_FOR]} if CALLS_FOR in part else {0.0}
+    return directions.pop() if len(directions) == 1 else math.nan

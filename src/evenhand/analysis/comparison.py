@@ -53,12 +53,12 @@ class Comparison(Shown):
     @property
     def shared(self) -> dict[str, int]:
         """By dataset, how many items are compared where runs are of different samples."""
-        found: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for run in self.runs[1:]:
             for task in in_common([self.runs[0], run]):
                 if (ids := shared_ids(self.runs[0], run, *task)) is not None:
-                    found[task[0]] = min(len(ids), found.get(task[0], len(ids)))
-        return found
+                    counts[task[0]] = min(len(ids), counts.get(task[0], len(ids)))
+        return counts
 
     @property
     def of_another_kind(self) -> list[str]:
@@ -75,9 +75,9 @@ class Comparison(Shown):
             for name, run in zip(self.names, self.runs, strict=True)
         ]
         rows = self.frame.astype(object).where(self.frame.notna(), None).to_dict("records")
-        whole = {"baseline": runs[0], "runs": runs[1:], "left_out": self.left_out}
-        whole |= {"of_another_kind": self.of_another_kind, "shared": self.shared, "rows": rows}
-        return json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False)
+        data = {"baseline": runs[0], "runs": runs[1:], "left_out": self.left_out}
+        data |= {"of_another_kind": self.of_another_kind, "shared": self.shared, "rows": rows}
+        return json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False)
 
     def to_csv(self) -> str:
         """The rows as csv, with all digits; the baseline's name and the fingerprints are columns."""
@@ -90,13 +90,13 @@ class Comparison(Shown):
 def compare(runs: Sequence[StoredRun], *, judged: bool = False) -> Comparison:
     """Compare runs with the first one: see `evenhand.compare`."""
     baseline, names = runs[0], distinct_names(runs)
-    found = [
+    rows = [
         replace(row, end=name)
         for name, run in zip(names[1:], runs[1:], strict=True)
         for task in in_common([baseline, run])
         for row in differences(baseline, run, *task, judged=judged)
     ]
-    return Comparison(tuple(runs), tuple(adjust_families(found)))
+    return Comparison(tuple(runs), tuple(adjust_families(rows)))
 
 
 def comparable_tasks(run: StoredRun) -> list[tuple[str, str]]:
@@ -120,7 +120,7 @@ def side_by_side(runs: Sequence[StoredRun], dataset: str, measure: str) -> pd.Da
     ids = set.intersection(*(set(frame.dropna(subset="score")["id"]) for frame in frames))
     frames = [frame[frame["id"].isin(ids)] for frame in frames]
     values = [rows_from(frame, task) or values_from(frame, task) for frame in frames]
-    both = any(value.estimand for value in values[0])
+    has_estimands = any(value.estimand for value in values[0])
     unfit = ["unfit" if run.record.unfit(run.task(dataset, measure)) else "" for run in runs]
     ranked = not of_two_kinds(runs) and not any(unfit)
     marks = _marks(frames, task, len(values[0])) if ranked else {}
@@ -128,12 +128,11 @@ def side_by_side(runs: Sequence[StoredRun], dataset: str, measure: str) -> pd.Da
     for number, value in enumerate(values[0]):
         label = row_label(value.groups, value.estimand)
         by = value.groups if value.contrast else task.by
-        shown = {"row": label} if both else {group: value.groups.get(group, "all") for group in by}
-        mine = marks.get(label, unfit)
-        for name, found, mark in zip(distinct_names(runs), values, mine, strict=True):
-            numbers = {key: getattr(found[number], key) for key in ("value", "low", "high", "n")}
+        labels = {"row": label} if has_estimands else {group: value.groups.get(group, "all") for group in by}
+        for name, of_run, mark in zip(distinct_names(runs), values, marks.get(label, unfit), strict=True):
+            numbers = {key: getattr(of_run[number], key) for key in ("value", "low", "high", "n")}
             total = not value.groups and not value.contrast
-            rows.append({**(shown or {"items": "all"}), "model": name, **numbers, "mark": mark, "total": total})
+            rows.append({**(labels or {"items": "all"}), "model": name, **numbers, "mark": mark, "total": total})
     return pd.DataFrame(rows)
 
 
@@ -143,28 +142,28 @@ def _marks(frames: list[pd.DataFrame], task: TaskRecord, rows: int) -> dict[str,
         return {}
 
     @cache
-    def both(one: int, other: int) -> dict[str, TwoValues]:
-        return {found.group: found for found in two_values(frames[one], frames[other], task) if found.family}
+    def judged_rows(one: int, other: int) -> dict[str, TwoValues]:
+        return {row.group: row for row in two_values(frames[one], frames[other], task) if row.family}
 
     comparisons = rows * (len(frames) - 1)
 
     def farther(label: str, one: int, other: int) -> bool:
         """Whether the second model is shown to be farther from where it should be than the first."""
-        two = both(one, other)[label]
-        found = two.values.difference(generator(task.seed, {"models": "side by side"}), same=False)
-        p = found.worse_p * comparisons
-        needed = FEWEST_CROSSED if two.crossed else clusters_needed(comparisons)
-        return change_side(found.worse_low, found.worse_high, p, found.clusters, needed) > 0
+        row = judged_rows(one, other)[label]
+        difference = row.values.difference(generator(task.seed, {"models": "side by side"}), same=False)
+        needed = FEWEST_CROSSED if row.crossed else clusters_needed(comparisons)
+        ends, p = (difference.worse_low, difference.worse_high), difference.worse_p * comparisons
+        return change_side(*ends, p, difference.clusters, needed) > 0
 
     marks = {}
-    for label in both(0, 0):
-        distances = [both(number, number)[label].values.distance for number in range(len(frames))]
-        marks[label] = mine = [""] * len(frames)
+    for label in judged_rows(0, 0):
+        distances = [judged_rows(number, number)[label].values.distance for number in range(len(frames))]
+        marks[label] = of_models = [""] * len(frames)
         if np.isnan(distances).any():
             continue
         best, worst = int(np.argmin(distances)), int(np.argmax(distances))
         others = [number for number in range(len(frames)) if number not in (best, worst)]
         if best != worst and farther(label, best, worst):
-            mine[best] = "best" if all(farther(label, best, other) for other in others) else ""
-            mine[worst] = "worst" if all(farther(label, other, worst) for other in others) else ""
+            of_models[best] = "best" if all(farther(label, best, other) for other in others) else ""
+            of_models[worst] = "worst" if all(farther(label, other, worst) for other in others) else ""
     return marks

@@ -23,10 +23,10 @@ class Reference:
     differs: tuple[str, ...]
 
     @property
-    def told(self) -> str:
-        """In words: "bert-base-uncased +0.16 (male, male; there masks=words)"."""
-        apart = "; ".join(filter(None, (self.group, *self.differs)))
-        return f"{self.model} {self.value:g}{f' ({apart})' if apart else ''}"
+    def words(self) -> str:
+        """For example: "bert-base-uncased +0.16 (male, male; there masks=words)"."""
+        details = "; ".join(filter(None, (self.group, *self.differs)))
+        return f"{self.model} {self.value:g}{f' ({details})' if details else ''}"
 
 
 def references(record: RunRecord, task: TaskRecord) -> list[Reference]:
@@ -41,10 +41,10 @@ def references(record: RunRecord, task: TaskRecord) -> list[Reference]:
 
 def by_source(record: RunRecord, task: TaskRecord) -> dict[str, list[str]]:
     """The published values in words, by source."""
-    found: dict[str, list[str]] = {}
-    for one in references(record, task):
-        found.setdefault(one.source, []).append(one.told)
-    return found
+    sources: dict[str, list[str]] = {}
+    for reference in references(record, task):
+        sources.setdefault(reference.source, []).append(reference.words)
+    return sources
 
 
 def reference_texts(record: RunRecord, task: TaskRecord, label: str, *, contrast: bool) -> list[str]:
@@ -53,25 +53,22 @@ def reference_texts(record: RunRecord, task: TaskRecord, label: str, *, contrast
     `label` is the label of its group, empty for all items. With `contrast`, women minus men: the difference of two
     published values.
     """
-    found = references(record, task)
+    rows = references(record, task)
     if contrast:
-        by = {(one.model, one.group): one for one in found}
-        rows = [
-            replace(one, value=one.value - by[other].value)
-            for one in found
-            if one.group == f"{label}, female" and (other := (one.model, f"{label}, male")) in by
-        ]
+        men = {row.model: row.value for row in rows if row.group == f"{label}, male"}
+        women = [row for row in rows if row.group == f"{label}, female" and row.model in men]
+        rows = [replace(row, value=row.value - men[row.model]) for row in women]
     else:
-        rows = [one for one in found if one.group == label]
+        rows = [row for row in rows if row.group == label]
     form = "+.2f" if contrast else "g"
-    return [f"{one.model} {one.value:{form}} ({'; '.join((one.source, *one.differs))})" for one in rows]
+    return [f"{row.model} {row.value:{form}} ({'; '.join((row.source, *row.differs))})" for row in rows]
 
 
 def _differences(row: dict[str, str], task: TaskRecord) -> Iterator[str]:
-    here = {**task.dataset_options, **task.measure_options}
+    options = {**task.dataset_options, **task.measure_options}
     for option in filter(None, row["options"].split(", ")):
         name, _, value = option.partition("=")
-        if str(here.get(name)) != value:
+        if str(options.get(name)) != value:
             yield f"there {option}"
     if int(row["version"]) != task.dataset_version:
         yield f"there version {row['version']} of the dataset"

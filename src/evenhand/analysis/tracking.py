@@ -107,16 +107,16 @@ class Track(Shown):
         return self._shown(neighbours=False)
 
     def _shown(self, neighbours: bool) -> list[Change]:
-        found = [row for row in self.rows if way_of(row) in SHOWN and self.neighbours(row) == neighbours]
-        return sorted(found, key=lambda row: (self.labels.index(row.start), SHOWN.index(row.way)))
+        rows = [row for row in self.rows if way_of(row) in SHOWN and self.neighbours(row) == neighbours]
+        return sorted(rows, key=lambda row: (self.labels.index(row.start), SHOWN.index(row.way)))
 
     @property
     def same_weights(self) -> list[list[str]]:
         """The names of checkpoints that are one and the same model, by fingerprint."""
-        found: dict[str, list[str]] = {}
+        by_model: dict[str, list[str]] = {}
         for label, run in zip(self.labels, self.runs, strict=True):
-            found.setdefault(run.record.fingerprint, []).append(label)
-        return [labels for labels in found.values() if len(labels) > 1]
+            by_model.setdefault(run.record.fingerprint, []).append(label)
+        return [labels for labels in by_model.values() if len(labels) > 1]
 
     def curve(self, row: Change) -> Curve:
         return next(curve for curve in self.curves if curve.key == (row.dataset, row.name, row.group))
@@ -128,10 +128,10 @@ class Track(Shown):
             | {key: getattr(run.record, key) for key in ("model", "fingerprint", "partial")}
             for label, run in zip(self.labels, self.runs, strict=True)
         ]
-        known = {"checkpoints": runs, "same_weights": self.same_weights, "left_out": list(self.left_out)}
+        data = {"checkpoints": runs, "same_weights": self.same_weights, "left_out": list(self.left_out)}
         for name in ("values", "changes"):
-            known[name] = json.loads(getattr(self, name).to_json(orient="records", double_precision=15))
-        return known
+            data[name] = json.loads(getattr(self, name).to_json(orient="records", double_precision=15))
+        return data
 
 
 def way_of(row: Change) -> str:
@@ -149,16 +149,16 @@ def make_track(runs: Sequence[StoredRun]) -> Track:
     if len(runs) < 2:
         raise BadInput(f"A curve needs two checkpoints or more. Got {len(runs)}.")
     shared = in_common(runs)
-    chiefs = [task for dataset in runs[0].datasets if (task := runs[0].headline_task(dataset)).name in shared]
-    for task in chiefs:
+    tasks = [task for dataset in runs[0].datasets if (task := runs[0].headline_task(dataset)).name in shared]
+    for task in tasks:
         same_task(runs, *task.name)
-    curves = tuple(curve for task in chiefs for curve in _curves(runs, task))
+    curves = tuple(curve for task in tasks for curve in _curves(runs, task))
     if not curves:
         raise BadInput("The runs have no headline value in common. Audit all checkpoints with the same suite.")
-    every = {dataset for run in runs for dataset in run.datasets}
-    left_out = tuple(sorted(every - {curve.task.dataset for curve in curves}))
-    made = Track(tuple(runs), curves, left_out=left_out)
-    return replace(made, rows=tuple(compare_checkpoints(made)))
+    datasets = {dataset for run in runs for dataset in run.datasets}
+    left_out = tuple(sorted(datasets - {curve.task.dataset for curve in curves}))
+    track = Track(tuple(runs), curves, left_out=left_out)
+    return replace(track, rows=tuple(compare_checkpoints(track)))
 
 
 def compare_checkpoints(track: Track) -> list[Change]:
@@ -169,21 +169,20 @@ def compare_checkpoints(track: Track) -> list[Change]:
 
 
 def _curves(runs: Sequence[StoredRun], task: TaskRecord) -> Iterator[Curve]:
-    found = [{row.label: row for row in run.main_rows(*task.name)} for run in runs]
-    for group in found[0]:
-        if all(group in values for values in found):
-            yield Curve(tuple(values[group] for values in found))
+    by_run = [{row.label: row for row in run.main_rows(*task.name)} for run in runs]
+    for group in by_run[0]:
+        if all(group in rows for rows in by_run):
+            yield Curve(tuple(rows[group] for rows in by_run))
 
 
 def _changes(track: Track, task: TaskRecord) -> Iterator[Change]:
-    wanted = {curve.key for curve in track.curves if curve.task == task}
     last = len(track.runs) - 1
     steps = [(n, n + 1) for n in range(last)] + ([(0, last)] if last > 1 else [])
     for start, end in steps:
-        left = set(wanted)
+        keys = {curve.key for curve in track.curves if curve.task == task}
         for row in differences(track.runs[start], track.runs[end], *task.name):
-            if (key := (row.dataset, row.name, row.group)) in left:
+            if (key := (row.dataset, row.name, row.group)) in keys:
                 yield replace(row, start=track.labels[start], end=track.labels[end])
-                left.remove(key)
-            if not left:
+                keys.remove(key)
+            if not keys:
                 break

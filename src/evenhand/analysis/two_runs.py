@@ -9,8 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from evenhand.core.scores import Score
-from evenhand.core.summary import Summary
+from evenhand.core.scores import Score, Summary
 from evenhand.stats.intervals import Floats, Paired, agreed_interval, number_clusters
 from evenhand.stats.mean_intervals import IntervalAndTest, fewest_clusters, mean_test
 from evenhand.stats.significance import interval_test, sign_flip_test
@@ -72,7 +71,7 @@ class Values(ABC):
         ends = {"before": self.before[which], "after": self.after[which]}
         return replace(self, **ends, clusters=clusters, crossed=crossed, sets=sets)
 
-    def lacking(self, scored: Any) -> str:
+    def missing_scores(self, scored: Any) -> str:
         """Which scores are missing for a value, in words; empty where those of this mask suffice."""
         return ""
 
@@ -93,7 +92,7 @@ class Values(ABC):
         n, left_out = int(scored.sum()), int((~scored).sum())
         clusters = fewest_clusters(both.clusters, both.crossed, both.sets)
         none = Difference(n=n, left_out=left_out, clusters=clusters, neutral=self.neutral, goal=goal)
-        before, after = both.ends() if n and not self.lacking(scored) else (math.nan, math.nan)
+        before, after = both.ends() if n and not self.missing_scores(scored) else (math.nan, math.nan)
         if math.isnan(after - before):
             return none
         exact = same and not (both.after - both.before).any()
@@ -121,8 +120,10 @@ class Values(ABC):
         if judged and p >= ALPHA:  # then so is the larger of the two
             return math.nan, math.nan, math.nan, p
         least, most, p_middle, _ = self.middle(rng)
-        corners = [_farther(2 * (where - self.neutral), end) for where in (least, most) for end in (low, high)]
-        whole = _farther(before + after - 2 * self.neutral, after - before)
+        corners = [
+            _difference_of_sizes(2 * (where - self.neutral), end) for where in (least, most) for end in (low, high)
+        ]
+        whole = _difference_of_sizes(before + after - 2 * self.neutral, after - before)
         return whole, float(np.min(corners)), float(np.max(corners)), float(np.maximum(p, p_middle))
 
 
@@ -178,8 +179,7 @@ class Summaries(Values):
     """The groups of each item."""
 
     def ends(self) -> tuple[float, float]:
-        before, after = self._scores()
-        return self.summary(before), self.summary(after)
+        return self.summary(self._scores(self.before)), self.summary(self._scores(self.after))
 
     def change(self, rng: np.random.Generator) -> IntervalAndTest:
         """A bootstrap over clusters, and a test that swaps whole clusters between the runs."""
@@ -188,31 +188,26 @@ class Summaries(Values):
 
     def middle(self, rng: np.random.Generator) -> IntervalAndTest:
         """A bootstrap over clusters, with the p that goes with it."""
-        found = self._paired().middle
-        low, high = (end - self.neutral for end in found.interval(rng))
-        p = interval_test(found.value - self.neutral, low, high, found.clusters - 1)
+        middle = self._paired().middle
+        low, high = (end - self.neutral for end in middle.interval(rng))
+        p = interval_test(middle.value - self.neutral, low, high, middle.clusters - 1)
         return IntervalAndTest(low + self.neutral, high + self.neutral, p)
 
     def part(self, which: Any) -> Self:
         return replace(super().part(which), groups=list(compress(self.groups, which)))
 
-    def lacking(self, scored: Any) -> str:
-        there = zip(scored, self.groups, strict=True)
-        return self.summary.lacks(
-            [Score(str(i), 0.0 if known else math.nan, of) for i, (known, of) in enumerate(there)]
-        )
+    def missing_scores(self, scored: Any) -> str:
+        return self.summary.lacks(self._scores(np.where(scored, 0.0, math.nan)))
 
-    def _scores(self) -> list[list[Score]]:
-        return [
-            [Score(str(i), float(v), of) for i, (v, of) in enumerate(zip(values, self.groups, strict=True))]
-            for values in (self.before, self.after)
-        ]
+    def _scores(self, values: Floats) -> list[Score]:
+        return [Score(str(i), float(v), of) for i, (v, of) in enumerate(zip(values, self.groups, strict=True))]
 
     def _paired(self) -> Paired:
-        return Paired(self.summary.resampling(self._scores(), self.clusters))
+        runs = [self._scores(values) for values in (self.before, self.after)]
+        return Paired(self.summary.resampling(runs, self.clusters))
 
 
-def _farther(total: float, difference: float) -> float:
+def _difference_of_sizes(total: float, difference: float) -> float:
     """|a| - |b|, from a + b and a - b."""
     if difference == 0 or total == 0:
         return 0.0

@@ -127,7 +127,8 @@ def rescore(path: StoredRun | str | Path, files: Sequence[Path], reader: Reader)
     run = StoredRun.load(path, checked=False)
     if imported := next((audit.imported for audit in run.record.audits if audit.imported), None):
         raise RunError(
-            f"'{path}' has scores {imported.told}. There are no answers to score again: import the file again, `fresh`."
+            f"'{path}' has scores {imported.description}. There are no answers to score again: import the file again, "
+            "`fresh`."
         )
     with folder.lock_folder(run.path):
         return _score_again(run, reader, files)

@@ -15,8 +15,7 @@ from evenhand.core.loop import Task, measure_all, questions_of
 from evenhand.core.measure import summary_of
 from evenhand.core.model import Model
 from evenhand.core.questions import Question
-from evenhand.core.scores import Result, Score, generator
-from evenhand.core.summary import OfMeans
+from evenhand.core.scores import OfMeans, Result, Score, generator
 from evenhand.errors import BadInput
 from evenhand.runs.record import Deviation
 from evenhand.stats.estimate import side

@@ -134,7 +134,7 @@ def sweep(models: Sequence[str | Path | Model], **given: Unpack[Sweep]) -> Itera
 
 
 @describe(models=ask.CHECKPOINTS)
-def track(models: str | Path | Sequence[str | Path], **given: Unpack[Curve]) -> Track:
+def track(models: str | Path | Sequence[str | Path], **given: Unpack[TrackOptions]) -> Track:
     """Measure checkpoints, each into a run folder in `out`, and compare every one with the one before it.
 
     Of a training's output folder, its checkpoint-* are taken in the order of their numbers, then the final model in it;
@@ -152,11 +152,8 @@ def track(models: str | Path | Sequence[str | Path], **given: Unpack[Curve]) -> 
     out = Path(given.pop("out", "runs/track")).expanduser()
     figure = out / f"track.{given.pop('form', 'svg')}"
     check_suffix(figure)
-    revision, where, what = (
-        given.pop("revision", None),
-        select_parameters(given, ask.Cluster),
-        select_parameters(given, ask.What),
-    )
+    revision = given.pop("revision", None)
+    where, what = select_parameters(given, ask.Cluster), select_parameters(given, ask.What)
     spec, how, loading = _split({name: value for name, value in given.items() if name not in where})
 
     def audit_one(source: ModelSource, name: str) -> StoredRun:

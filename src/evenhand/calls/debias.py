@@ -278,8 +278,8 @@ def _complete_card(done: Debiased, what: str) -> None:
         numbers = " | ".join(f"{number:+.3f}" for number in (row.before, row.after, row.change))
         lines.append(f"| {row.dataset} | {row.name} | {row.group} | {numbers} | {row.difference.interval()} |")
     if done.language:
-        moved = f"{done.language['before']:.2f} before, {done.language['after']:.2f} after"
-        lines.append(f"\nPseudo-perplexity on {done.language['sentences']} held-out sentences: {moved}.")
+        perplexity = f"{done.language['before']:.2f} before, {done.language['after']:.2f} after"
+        lines.append(f"\nPseudo-perplexity on {done.language['sentences']} held-out sentences: {perplexity}.")
     lines += [f"\n**{alarm}**" for alarm in done.alarms]
     whole = f"{text}\n\n" + "\n".join(lines) + "\n"
     write_whole(card, lambda file: file.write(whole.encode()))

@@ -140,7 +140,7 @@ def audit(
         Path | None, Says("Append all log messages to this file, with the time.", group=ask.OUTPUT)
     ] = None,
     config: Annotated[Path | None, Says(CONFIG, "FILE", group=ask.OUTPUT, callback=from_config, is_eager=True)] = None,
-    **given: Unpack[Audit],
+    **given: Unpack[AuditOptions],
 ) -> None:
     """Measure models and print what the numbers show.
 

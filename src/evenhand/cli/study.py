@@ -40,7 +40,7 @@ def corpus(
     force: Force = False,
     train: Annotated[bool, Says("Also measure what a debiased model learns from each corpus.")] = False,
     as_json: Json = False,
-    **given: Unpack[Counted],
+    **given: Unpack[CorpusOptions],
 ) -> None:
     """Count women and men in texts, and the words near them.
 
@@ -109,7 +109,7 @@ class MetaevalOptions(TypedDict, total=False):
 def metaeval(
     model: Annotated[str, Says("An NLI classifier or masked model to start from.")] = "mini-en-nli",
     as_json: Json = False,
-    **given: Unpack[Dialled],
+    **given: Unpack[MetaevalOptions],
 ) -> None:
     """Train models with known bias, and see which measures track it.
 
@@ -167,7 +167,7 @@ def reproduce(
     corpus: Annotated[Names, Says("Texts to train on; the part corpora takes two.")] = None,
     size: Annotated[list[int] | None, Says("Sentences to train on; learning-curve takes several.")] = None,
     as_json: Json = False,
-    **given: Unpack[Reproduced],
+    **given: Unpack[ReproduceOptions],
 ) -> None:
     """Repeat a paper's study and print its tables next to ours.
 

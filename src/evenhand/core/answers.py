@@ -90,8 +90,8 @@ class OfLogps:
         return 0
 
     def fault(self, answer: Answer) -> str:
-        found = len(answer.numbers)
-        return WRONG_COUNT if not found or found != (self.count or found) else fault(answer.numbers)
+        n = len(answer.numbers)
+        return WRONG_COUNT if not n or n != (self.count or n) else fault(answer.numbers)
 
 
 def fault(logps: Sequence[float]) -> str:

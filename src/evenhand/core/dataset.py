@@ -165,17 +165,17 @@ class Dataset:
     def __post_init__(self) -> None:
         if not len(self.items):
             raise BadInput(f"Dataset '{self.name}' has no items.")
-        for one in filter(is_ours, (self, self.items[0])):
-            check_fields(one, "items", "id")  # items are many, and their ids may be numbers
-        seen = set()
+        for instance in filter(is_ours, (self, self.items[0])):
+            check_fields(instance, "items", "id")  # items are many, and their ids may be numbers
+        ids = set()
         for item in self.items:
             try:
                 check_readable(*texts(item), *map(str, (item.id, *item.groups, *item.groups.values())))
             except BadInput as error:
                 raise BadInput(f"Item {item.id!r} of dataset '{self.name}': {error}") from error
-            if item.id in seen:
+            if item.id in ids:
                 raise BadInput(f"Dataset '{self.name}' has two items with the id {item.id!r}. Each needs its own.")
-            seen.add(item.id)
+            ids.add(item.id)
         if self.table is pd.DataFrame:
             object.__setattr__(self, "table", partial(_table, self.items))
         if self.sections is not None:

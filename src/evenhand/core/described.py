@@ -69,7 +69,7 @@ def describe(*subjects: type, **records: Says) -> Callable[[Called], Called]:
             for name, hint in get_type_hints(subject, function.__globals__).items():
                 default = known[name].default
                 parameters.append(inspect.Parameter(name, parameter.KEYWORD_ONLY, default=default, annotation=hint))
-        function.parameters = {one.name: known[one.name] for one in parameters if one.name in known}
+        function.parameters = {each.name: known[each.name] for each in parameters if each.name in known}
         lines = [f"{name}: {record.text}" for name, record in function.parameters.items()]
         lines = [textwrap.fill(line, 110, initial_indent=" " * 4, subsequent_indent=" " * 8) for line in lines]
         function.__doc__ = "\n".join([inspect.cleandoc(function.__doc__), "", "Parameters:", *lines])

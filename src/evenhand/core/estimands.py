@@ -27,8 +27,7 @@ from evenhand.core.dataset import Design, Estimand, Kinds
 from evenhand.core.foreign import foreign
 from evenhand.core.items import Groups
 from evenhand.core.measure import Traits, summary_of
-from evenhand.core.scores import Score, Value, generator
-from evenhand.core.summary import How, Judged, Summary, value_of
+from evenhand.core.scores import Judged, Score, Summary, Value, generator, value_of
 from evenhand.stats.intervals import Floats
 from evenhand.stats.mean_intervals import FEWEST_SAMPLED, mean_estimate, mean_interval
 from evenhand.stats.ratios import Misread, allow_for_misreading, mean_of_ratios
@@ -59,14 +58,13 @@ class ItemRow:
         """What the row is the mean of: d, turned where the stereotype expects a man, on the scale of the measure."""
         d = self.items[column].where(self.scored)
         if self.scale.weight:  # so that a mean over items is one over clusters of their ratios
-            weight, members = self.items[self.scale.weight + column.removeprefix("d")], self.ways[0]
+            weight, members = self.items[self.scale.weight + column.removeprefix("d")], self.clusterings[0]
             d = d.copy()
             for of in dict.fromkeys(self.sets):
-                mine = self.scored & (np.array(self.sets) == of)
-                some = list(compress(members, mine))
-                if not some:
-                    continue
-                d[mine] = mean_of_ratios(d[mine].to_numpy(float), weight[mine].fillna(1.0).to_numpy(float), some)
+                within = self.scored & (np.array(self.sets) == of)
+                if within.any():
+                    numbers = d[within].to_numpy(float), weight[within].fillna(1.0).to_numpy(float)
+                    d[within] = mean_of_ratios(*numbers, list(compress(members, within)))
         if self.scale.each:  # so that a mean over items is one over the members of that group
             kind, member = self.items["k"], [self.items["k"], self.items[self.scale.each]]
             of_member, n = d.groupby(member).transform("mean"), d.groupby(member).transform("count")
@@ -92,13 +90,13 @@ class ItemRow:
     def complete(self) -> bool:
         """Whether there are several words of each kind: of one word, or one kind, nothing about others can be said."""
         row = self if self.scored.all() else replace(self, items=self.items[self.scored])
-        clusters, crossed, _ = row.ways
+        clusters, crossed, _ = row.clusterings
         sizes = [Counter(kind for kind, _ in set(zip(row.sets, way, strict=True))) for way in (clusters, *crossed)]
-        wanted = 1 if set(row.sets) <= {""} else 2
-        return bool(sizes) and all(len(of) == wanted and (wanted == 1 or min(of.values()) > 1) for of in sizes)
+        n = 1 if set(row.sets) <= {""} else 2
+        return bool(sizes) and all(len(of) == n and (n == 1 or min(of.values()) > 1) for of in sizes)
 
     @cached_property
-    def ways(self) -> tuple[list[str], list[list[str]], bool]:
+    def clusterings(self) -> tuple[list[str], list[list[str]], bool]:
         """The clusters, further ways to cluster, and whether these make it a claim about other sentences, too."""
         scale, items = self.scale, self.items
         wider = all(items[group].nunique() >= FEWEST_SAMPLED for group in scale.samples)
@@ -106,6 +104,36 @@ class ItemRow:
         names = [*own, *(scale.samples if wider else ())]
         clusters = items[scale.cluster or "id"].astype(str).tolist()
         return clusters, [items[name].astype(str).tolist() for name in names], bool(scale.samples) and wider
+
+    def estimate(self, seed: int, priors: Mapping[str, float]) -> Value:
+        """The value, with interval and p: without these where a kind has one word, NaN where it has none."""
+        items, unscored = self.items.dropna(subset="d"), int(self.items["d"].isna().sum())
+        row, scale = replace(self, items=items), self.scale
+        named: dict[str, Any] = {"groups": self.groups, "contrast": self.contrast, "estimand": self.estimand}
+        values, sets = row.values(), row.sets
+        if not row.complete:
+            means = pd.Series(values).groupby(sets).mean()
+            of_both = len(means) == len(SIGN) or set(sets) == {""}
+            value, note = (float(means.mean()), "") if of_both else (math.nan, "no scored items of one of the kinds")
+            return Value(value, n=len(items), unscored=unscored, note=note, **named)
+        clusters, crossed, wider = row.clusterings
+        labels = {**self.groups, "estimand": self.estimand, "gender": self.contrast}
+        how: dict[str, Any] = {"sets": sets, "unit": scale.unit}
+        rng, neutral = generator(seed, labels), scale.neutral
+        estimate = mean_estimate(values, clusters, rng, crossed=crossed, neutral=neutral, **how)
+        narrow = mean_interval(values, clusters, generator(seed, labels), **how) if wider else (math.nan, math.nan)
+        if any(n for _, n in scale.misread) and not math.isnan(estimate.low):
+            contrast = self.estimand == "stereotype"
+            estimate = allow_for_misreading(estimate, neutral, scale.misread, contrast=contrast)
+        prior = math.nan
+        if priors and self.contrast:
+            prior = float((items["id_female"].map(priors) - items["id_male"].map(priors)).mean())
+        if scale.ratio and self.estimand:
+            numbers = estimate.value, estimate.low, estimate.high
+            value, *ends = (math.exp(scale.factor(self.estimand) * number) for number in numbers)
+            estimate = replace(estimate, value=value, low=min(ends), high=max(ends))
+        known = asdict(replace(estimate, unscored=unscored)) | named
+        return Value(**known, narrow_low=narrow[0], narrow_high=narrow[1], prior=prior)
 
 
 @dataclass(frozen=True)
@@ -117,7 +145,8 @@ class SummaryRow:
     design: Design
     summary: Summary
     estimand: Estimand
-    judged: bool
+    neutral: float
+    """NaN where it is not judged."""
     groups: Groups = field(default_factory=dict)
     contrast: str = ""
 
@@ -125,11 +154,11 @@ class SummaryRow:
     def main(self) -> bool:
         return not self.groups
 
-    def estimate(self, neutral: float, seed: int) -> Value:
+    def estimate(self, seed: int, priors: Mapping[str, float]) -> Value:
         """Its value, with interval and, if it is judged, test."""
-        at = neutral if self.judged else math.nan
-        how = How(self.summary, self.design, (-math.inf, math.inf), at, seed)
-        return replace(value_of(self.groups, scores_in(self.items), how), estimand=self.estimand)
+        scores = scores_in(self.items)
+        value = value_of(self.groups, scores, self.summary, self.design, neutral=self.neutral, seed=seed)
+        return replace(value, estimand=self.estimand)
 
 
 def scores_in(table: pd.DataFrame) -> list[Score]:
@@ -180,7 +209,8 @@ def rows(
         for labels, part in [((), scores), *(scores.groupby(by) if by else ())]:
             groups = dict(zip(by, map(str, labels), strict=False))
             for number, (estimand, summary) in enumerate(estimands.items()):
-                yield SummaryRow(part, design, summary, estimand, not number, groups)
+                neutral = math.nan if number else how.neutral
+                yield SummaryRow(part, design, summary, estimand, neutral, groups)
         return
     if favours == "none" or (kinds is None and partners is None) or (not partners and favours in ("item", "other")):
         return
@@ -191,8 +221,8 @@ def rows(
     items = _items_with_d(scores, design, how)
     if after is not None:
         ids = [column for column in items if str(column).startswith("id")]
-        both = [*ids, "d", *([scale.weight] if scale.weight else [])]
-        items = items.merge(_items_with_d(after, design, how)[both], on=ids, suffixes=("", "_after"))
+        columns = [*ids, "d", *([scale.weight] if scale.weight else [])]
+        items = items.merge(_items_with_d(after, design, how)[columns], on=ids, suffixes=("", "_after"))
     counted = items
     if kinds is not None and kinds.genders:
         group, wanted = kinds.only or ("", "")
@@ -221,14 +251,8 @@ def estimates(
 
     `priors` has what the measure compares each item with, by id: its `prior`.
     """
-    found = [
-        (
-            row.main,
-            row.estimate(how.neutral, seed) if isinstance(row, SummaryRow) else estimate(row, seed, priors or {}),
-        )
-        for row in rows(scores, design, how)
-    ]
-    families = [[value for main, value in found if main is first] for first in (True, False)]
+    values = [(row.main, row.estimate(seed, priors or {})) for row in rows(scores, design, how)]
+    families = [[value for main, value in values if main is first] for first in (True, False)]
     if design.partners is not None and design.partners.agreeing:
         return [value for family in families for value in family]
     own = design.kinds is not None and bool(summary_of(how).estimands(design.kinds))  # with a row that is not judged
@@ -236,40 +260,13 @@ def estimates(
     return [replace(value, needed=0) if own and math.isnan(value.p) else value for value in adjusted]
 
 
-def judged_values(found: Sequence[Value], design: Design, how: Any) -> Judged:
+def judged_values(values: Sequence[Value], design: Design, how: Any) -> Judged:
     """Which of a measure's own values get a verdict: none that mixes stereotype and default, or grammar and bias."""
     if design.partners is not None and design.partners.agreeing:
         return "none"
-    if not any(value.estimand and not value.groups for value in found):
+    if not any(value.estimand and not value.groups for value in values):
         return "all"
     return "within" if Traits.of(how).favours == "men" else "none"
-
-
-def estimate(row: ItemRow, seed: int, priors: Mapping[str, float]) -> Value:
-    """The value of a row, with interval and p: without these where a kind has one word, NaN where it has none."""
-    items, unscored = row.items.dropna(subset="d"), int(row.items["d"].isna().sum())
-    row = replace(row, items=items)
-    called: dict[str, Any] = {"groups": row.groups, "contrast": row.contrast, "estimand": row.estimand}
-    if not row.complete:
-        whole = pd.Series(row.values()).groupby(row.sets).mean()
-        of_both = len(whole) == len(SIGN) or set(row.sets) == {""}
-        value, note = (float(whole.mean()), "") if of_both else (math.nan, "no scored items of one of the kinds")
-        return Value(value, n=len(items), unscored=unscored, note=note, **called)
-    clusters, crossed, wider = row.ways
-    values, how = row.values(), {"sets": row.sets, "unit": row.scale.unit}
-    labels = {**row.groups, "estimand": row.estimand, "gender": row.contrast}
-    found = mean_estimate(values, clusters, generator(seed, labels), crossed=crossed, neutral=row.scale.neutral, **how)
-    narrow = mean_interval(values, clusters, generator(seed, labels), **how) if wider else (math.nan, math.nan)
-    if any(n for _, n in row.scale.misread) and not math.isnan(found.low):
-        found = allow_for_misreading(found, row.scale.neutral, row.scale.misread, contrast=row.estimand == "stereotype")
-    prior = math.nan
-    if priors and row.contrast:
-        prior = float((items["id_female"].map(priors) - items["id_male"].map(priors)).mean())
-    if row.scale.ratio and row.estimand:
-        value, *ends = (math.exp(row.scale.factor(row.estimand) * x) for x in (found.value, found.low, found.high))
-        found = replace(found, value=value, low=min(ends), high=max(ends))
-    told = asdict(found) | {"unscored": unscored, "narrow_low": narrow[0], "narrow_high": narrow[1], "prior": prior}
-    return Value(**told | called)
 
 
 def _stereotype_and_default(items: pd.DataFrame, scale: Scale, kinds: Kinds, groups: Groups) -> Iterator[ItemRow]:
@@ -288,30 +285,31 @@ def _stereotype_and_default(items: pd.DataFrame, scale: Scale, kinds: Kinds, gro
 
 def _items_with_d(scores: pd.DataFrame, design: Design, how: Any) -> pd.DataFrame:
     """d of each item, or of each two partners, with its kind; without those that the measure does not count."""
-    kinds, favours, weight = design.kinds, Traits.of(how).favours, Traits.of(how).weight
+    kinds, traits = design.kinds, Traits.of(how)
+    favours, weight = traits.favours, traits.weight
     if weight and weight not in scores:  # no item has an answer
         scores = scores.assign(**{weight: math.nan})
     if (counts := getattr(how, "counts", None)) is not None:
         with foreign(f"The measure '{how.name}' failed to say which scores count", how):
             scores = scores[counts(scores)]
     if design.partners is not None:
-        found = design.partners.pairs(scores)
-        d = found["difference"] * (-1.0 if favours == "other" else 1.0)
-        found = found.assign(d=d, id=found[f"id_{design.partners.one}"])
+        items = design.partners.pairs(scores)
+        d = items["difference"] * (-1.0 if favours == "other" else 1.0)
+        items = items.assign(d=d, id=items[f"id_{design.partners.one}"])
     else:
-        found = scores.assign(d=scores["score"] - (0.0 if Traits.of(how).unit == "ratio" else how.neutral))
-    found = found.assign(k=kinds.of(found) if kinds else "")
+        items = scores.assign(d=scores["score"] - (0.0 if traits.unit == "ratio" else how.neutral))
+    items = items.assign(k=kinds.of(items) if kinds else "")
     if favours == "men":
-        return found.assign(d=-found["d"])
+        return items.assign(d=-items["d"])
     if favours == "stereotype" and kinds and kinds.genders and design.partners is None:
-        return found.assign(d=found["d"] * [SIGN.get(kind, 1.0) for kind in found["k"]])
-    return found
+        return items.assign(d=items["d"] * [SIGN.get(kind, 1.0) for kind in items["k"]])
+    return items
 
 
 def _scale(design: Design, how: Any) -> Scale:
-    kinds, ratio = design.kinds or Kinds(""), Traits.of(how).unit == "ratio"
-    apart = design.partners is not None or ratio
-    neutral, unit = (0.0, False) if apart else (how.neutral, Traits.of(how).bounds == (0.0, 1.0))
-    weight, misread = Traits.of(how).weight, Traits.of(how).misread
-    ways = design.cluster, design.crossed, kinds.samples, kinds.each
-    return Scale(*ways, neutral, unit, ratio, weight, misread, kinds.genders)
+    kinds, traits = design.kinds or Kinds(""), Traits.of(how)
+    ratio = traits.unit == "ratio"
+    of_differences = design.partners is not None or ratio
+    neutral, unit = (0.0, False) if of_differences else (how.neutral, traits.bounds == (0.0, 1.0))
+    clustering = design.cluster, design.crossed, kinds.samples, kinds.each
+    return Scale(*clustering, neutral, unit, ratio, traits.weight, traits.misread, kinds.genders)

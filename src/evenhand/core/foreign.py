@@ -31,8 +31,8 @@ def foreign(what: str, of: object = None) -> Iterator[None]:
         frames = [f for f in traceback.extract_tb(error.__traceback__) if OURS not in f.filename]
         lines = [f"{f.filename}, line {f.lineno}" for f in frames if not re.match(r"<|.*importlib", f.filename)]
         where = next((f" ({line})" for line in reversed(lines) if line.startswith(lines[0].rpartition(",")[0])), "")
-        said = f"{type(error).__name__}: {error}".rstrip(".: ")
-        raise BadInput(f"{what}: {said}{where}. It is not evenhand's own code: mend it there.") from error
+        message = f"{type(error).__name__}: {error}".rstrip(".: ")
+        raise BadInput(f"{what}: {message}{where}. It is not evenhand's own code: mend it there.") from error
 
 
 def load_entry(entry: Any, add: Callable[[str, Any], None]) -> None:
@@ -47,11 +47,11 @@ def is_ours(thing: object) -> bool:
     return str(getattr(thing, "__module__", "")).startswith("evenhand.")
 
 
-def number(found: Any) -> float:
+def number(value: Any) -> float:
     """Convert what foreign code returned to a float; a `TypeError` if it is not a number."""
-    if not isinstance(found, SupportsFloat):
-        raise TypeError(f"it must give a number. Got {found!r}")
-    return float(found)
+    if not isinstance(value, SupportsFloat):
+        raise TypeError(f"it must give a number. Got {value!r}")
+    return float(value)
 
 
 PACKAGES: dict[str, tuple[str, ...]] = {
@@ -71,11 +71,11 @@ def need(extra: str, what: str) -> None:
     listed = PACKAGES[extra]
     for package, oldest in zip(listed[::2], listed[1::2], strict=True):
         try:
-            found = version(package)
+            installed = version(package)
         except PackageNotFoundError:
-            found = ""
-        if not found or _version_numbers(found) < _version_numbers(oldest):
-            got = f"version {found} is installed" if found else "it is not installed"
+            installed = ""
+        if not installed or _version_numbers(installed) < _version_numbers(oldest):
+            got = f"version {installed} is installed" if installed else "it is not installed"
             raise BadInput(
                 f"{what} needs {package} {oldest} or newer; {got}. Install it with: pip install 'evenhand[{extra}]'."
             )

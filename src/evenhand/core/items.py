@@ -104,8 +104,8 @@ class Pair:
     @property
     def changed(self) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
         """The words in which the two differ: those of the stereotype, those of the counterpart."""
-        found = changes(self.stereotype, self.counterpart)
-        return tuple(s for c in found for s in c.here), tuple(s for c in found for s in c.there)
+        places = changes(self.stereotype, self.counterpart)
+        return tuple(s for c in places for s in c.here), tuple(s for c in places for s in c.there)
 
     def texts(self) -> tuple[str, str]:
         return self.stereotype, self.counterpart
@@ -167,14 +167,14 @@ class Triple:
     def filled(self) -> tuple[tuple[str, tuple[Span, ...]], ...]:
         """The context with each of the fillers, and where it stands."""
         before, *rest = self.context.split(BLANK)
-        found = []
+        texts = []
         for filler in self.fillers:
             text, spans = before, list[Span]()
             for part in rest:
                 spans.append(Span(len(text), len(text) + len(filler)))
                 text += filler + part
-            found.append((text, tuple(spans)))
-        return tuple(found)
+            texts.append((text, tuple(spans)))
+        return tuple(texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,28 +278,28 @@ class Choice:
         return f"{self.context} {self.question}", " / ".join(self.options)
 
 
-def check_readable(*given: str) -> None:
+def check_readable(*texts: str) -> None:
     """Raise BadInput for a text that no model can read: of more than 10,000 characters, or with a lone surrogate.
 
     Ten thousand characters are a hundred times a sentence; comparing longer ones word by word would take hours.
     """
-    for text in given:
+    for text in texts:
         if len(text) > LONGEST:
             raise BadInput(
                 f"A sentence has {len(text):,} characters, and at most {LONGEST:,} can be measured: {text[:40]!r}... "
                 "Is it a whole document, or is a quotation mark missing?"
             )
-        if found := SURROGATE.search(text):
-            raise BadInput(f"{found[0]!r} is half of a surrogate pair, not a character. Got it in {text!r}.")
+        if half := SURROGATE.search(text):
+            raise BadInput(f"{half[0]!r} is half of a surrogate pair, not a character. Got it in {text!r}.")
 
 
 def texts(item: Item) -> tuple[str, str]:
     """The two texts of an item; empty ones where it has none."""
     with foreign(f"The texts of item '{item.id}' cannot be had", item):
-        one, other = item.texts() if hasattr(item, "texts") else ("", "")
-        if not (isinstance(one, str) and isinstance(other, str)):
-            raise TypeError(f"`texts` must give two texts. Got {(one, other)!r}")
-        return one, other
+        text, other = item.texts() if hasattr(item, "texts") else ("", "")
+        if not (isinstance(text, str) and isinstance(other, str)):
+            raise TypeError(f"`texts` must give two texts. Got {(text, other)!r}")
+        return text, other
 
 
 def words_asked(item: Item) -> list[Place]:

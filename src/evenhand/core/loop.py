@@ -15,8 +15,7 @@ from evenhand.core.items import Item
 from evenhand.core.measure import AnyItem, Measure, Traits, Unscored, summary_of
 from evenhand.core.model import Model, ask
 from evenhand.core.questions import Answer, BuiltIn, Question
-from evenhand.core.scores import Result, Score
-from evenhand.core.summary import group_values
+from evenhand.core.scores import Result, Score, group_values
 from evenhand.errors import BadInput
 from evenhand.stats.estimate import number_fault
 
@@ -76,12 +75,12 @@ def _result(
     traits = Traits.of(how)
     priors = {s.id: s.prior for s in scores if not math.isnan(s.prior)}
     frame = pd.DataFrame({"id": s.id, "score": s.value, **s.groups, **s.kept} for s in scores)
-    found = estimates(frame, design, how, seed=seed, priors=priors)
-    judged = "none" if without_direction(frame, traits.better) else judged_values(found, design, how)
+    rows = estimates(frame, design, how, seed=seed, priors=priors)
+    judged = "none" if without_direction(frame, traits.better) else judged_values(rows, design, how)
     tested: dict[str, Any] = {"bounds": traits.bounds, "neutral": how.neutral, "judged": judged}
     values = group_values(scores, summary_of(how), design, seed=seed, **tested)
-    whose = (model.name, model.fingerprint, dataset, how.name, how.version, how.neutral)
-    return Result(*whose, scores, tuple(values), tuple(found))
+    source = (model.name, model.fingerprint, dataset, how.name, how.version, how.neutral)
+    return Result(*source, scores, tuple(values), tuple(rows))
 
 
 def _score_all(model: Model, work: Sequence[tuple[Sequence[Any], Measure[Any]]]) -> list[tuple[Score, ...]]:
@@ -93,34 +92,34 @@ def _score_all(model: Model, work: Sequence[tuple[Sequence[Any], Measure[Any]]])
     """
     scores: list[list[Score]] = [[] for _ in work]
     for start in range(0, max((len(items) for items, _ in work), default=0), CHUNK):
-        asked = [[(item, questions_of(item, how)) for item in items[start : start + CHUNK]] for items, how in work]
-        distinct = list(dict.fromkeys(question for rows in asked for _, questions in rows for question in questions))
+        chunk = [[(item, questions_of(item, how)) for item in items[start : start + CHUNK]] for items, how in work]
+        distinct = list(dict.fromkeys(question for rows in chunk for _, questions in rows for question in questions))
         answers = dict(zip(distinct, ask(model, distinct), strict=True))
-        for mine, rows, (_, how) in zip(scores, asked, work, strict=True):
-            mine += (score(item, [answers[q] for q in questions], how) for item, questions in rows)
-    return [tuple(mine) for mine in scores]
+        for of_work, rows, (_, how) in zip(scores, chunk, work, strict=True):
+            of_work += (score(item, [answers[q] for q in questions], how) for item, questions in rows)
+    return list(map(tuple, scores))
 
 
 def questions_of(item: Item, how: Measure[Any]) -> tuple[Question, ...]:
     """The questions that a measure asks about the item."""
     with foreign(f"The measure '{how.name}' failed on item '{item.id}'", how):
         try:
-            asked = tuple(how.ask(item))
+            questions = tuple(how.ask(item))
         except BadInput as error:
             raise BadInput(f"Item '{item.id}': {error}") from error
         except Exception as error:
-            if (wanted := Traits.of(how).items) and not isinstance(item, wanted):
+            if (kind := Traits.of(how).items) and not isinstance(item, kind):
                 got = f"Item '{item.id}' is of type {type(item).__name__}"
-                raise BadInput(f"The measure '{how.name}' is for items of type {wanted.__name__}. {got}.") from error
+                raise BadInput(f"The measure '{how.name}' is for items of type {kind.__name__}. {got}.") from error
             raise
-        if wrong := [one for one in asked if not (isinstance(one, BuiltIn) or _is_question(one))]:
+        if wrong := [thing for thing in questions if not (isinstance(thing, BuiltIn) or _is_question(thing))]:
             raise TypeError(f"`ask` must give questions. Got {wrong[0]!r}")
-        return asked
+        return questions
 
 
 def _is_question(thing: object) -> bool:
-    asks = is_dataclass(thing) and not isinstance(thing, type) and hasattr(thing, "fault")
-    return asks and hash(thing) is not None  # an error where a field is a list: equal questions are asked once
+    like_one = is_dataclass(thing) and not isinstance(thing, type) and hasattr(thing, "fault")
+    return like_one and hash(thing) is not None  # an error where a field is a list: equal questions are asked once
 
 
 def score(item: Item, answers: Sequence[Answer], how: Measure[Any]) -> Score:
@@ -129,12 +128,13 @@ def score(item: Item, answers: Sequence[Answer], how: Measure[Any]) -> Score:
         if answer.note:
             return Score(item.id, math.nan, item.groups, answer.note)
     with foreign(f"The measure '{how.name}' failed on item '{item.id}'", how):
-        kept = how.keep(item, answers) if hasattr(how, "keep") else {}
+        extra = how.keep(item, answers) if hasattr(how, "keep") else {}
         try:
             value = number(how.score(item, answers))
+            note = number_fault(value)
         except Unscored as reason:
-            return Score(item.id, math.nan, item.groups, str(reason), kept=kept)
-        if why := number_fault(value):
-            return Score(item.id, math.nan, item.groups, why, kept=kept)
+            note = str(reason)
+        if note:
+            return Score(item.id, math.nan, item.groups, note, kept=extra)
         prior = getattr(how, "prior", None)
-        return Score(item.id, value, item.groups, prior=number(prior(answers)) if prior else math.nan, kept=kept)
+        return Score(item.id, value, item.groups, prior=number(prior(answers)) if prior else math.nan, kept=extra)

@@ -9,8 +9,7 @@ from evenhand.core.described import Named
 from evenhand.core.foreign import foreign, is_ours, number
 from evenhand.core.items import Item
 from evenhand.core.questions import AMONG, Answer, Question
-from evenhand.core.scores import Score
-from evenhand.core.summary import Called, Summary
+from evenhand.core.scores import Called, Score, Summary
 from evenhand.core.typed import check_types
 from evenhand.errors import BadInput, check_known
 
@@ -59,20 +58,20 @@ class Measure(Protocol[AnyItem]):
         """The item's score, from the answers to `ask(item)` in order, none of them missing."""
 
     def summarise(self, scores: Sequence[Score]) -> float:
-        """The value of these scores, none of them NaN; NaN when there are none. May be a `Summary`: core.summary."""
+        """The value of these scores, none of them NaN; NaN when there are none. May be a `Summary`: core.scores."""
 
 
 def summary_of(how: Measure[Any]) -> Summary:
     """The measure's `summarise` as a `Summary`; errors in a user's function name the measure."""
-    found: Any = how.summarise
-    if isinstance(found, Summary):
-        return found
+    function: Any = how.summarise
+    if isinstance(function, Summary):
+        return function
 
-    def summary(scores: Sequence[Score]) -> float:
+    def summarise(scores: Sequence[Score]) -> float:
         with foreign(f"The measure '{how.name}' failed to summarise"):
-            return number(found(scores))
+            return number(function(scores))
 
-    return Called(summary)
+    return Called(summarise)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +124,12 @@ class Traits:
         options = {f.name for f in fields(owner)} if is_dataclass(owner) else set()  # an option is not a trait
         hints: dict[str, Any] = {f.name: f.type for f in fields(cls) if f.name not in options} | Measure.__annotations__
         hints = {name: hint for name, hint in hints.items() if hasattr(owner, name)}
-        given = {name: getattr(owner, name) for name in hints}
+        values = {name: getattr(owner, name) for name in hints}
         if not is_ours(owner):
-            given |= {name: tuple(one) for name, one in given.items() if isinstance(one, list)}
-            check_types(f"The measure '{owner.__name__}'", [(name, given[name], hint) for name, hint in hints.items()])
-        given = {name: one for name, one in given.items() if name not in Measure.__annotations__}
-        return cls(**({"better": "none"} if math.isnan(measure.neutral) else {}) | given)
+            values |= {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+            check_types(f"The measure '{owner.__name__}'", [(name, values[name], hint) for name, hint in hints.items()])
+        values = {name: value for name, value in values.items() if name not in Measure.__annotations__}
+        return cls(**({"better": "none"} if math.isnan(measure.neutral) else {}) | values)
 
     @property
     def recorded(self) -> dict[str, Any]:

@@ -33,9 +33,9 @@ class Model(Protocol):
 def check_model(model: Any) -> None:
     """Raise BadInput unless the object has a name, a fingerprint, a method `answer` and a known kind."""
     with foreign("The model failed to say what it is", model):
-        named = [getattr(model, name, None) for name in ("name", "fingerprint")]
-        fine = fits(named, list[str]) and callable(getattr(model, "answer", None)) and kind_of(model) in KINDS
-    if not fine:
+        names = [getattr(model, name, None) for name in ("name", "fingerprint")]
+        valid = fits(names, list[str]) and callable(getattr(model, "answer", None)) and kind_of(model) in KINDS
+    if not valid:
         raise BadInput(
             "A model is a name, a folder, or an object with a `name` and a `fingerprint`, both texts, a method "
             f"`answer` and, if it has one, a `kind` of {', '.join(KINDS)}. Got {reprlib.repr(model)}."

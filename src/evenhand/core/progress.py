@@ -63,8 +63,8 @@ def part(label: str, unit: str, total: int) -> Iterator[Any]:
         current.refresh()
         yield current
         return
-    with showing(False if in_notebook() else None), bar(label, unit, total=total) as own:
-        yield own
+    with showing(False if in_notebook() else None), bar(label, unit, total=total) as new:
+        yield new
 
 
 def in_notebook() -> bool:

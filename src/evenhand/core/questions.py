@@ -239,8 +239,8 @@ class Choose(OfLogps):
         """The number to compare for each option, from the log-probabilities of its tokens."""
         sizes = [1] * len(self.options)
         if self.by in ("token", "byte"):
-            sizes = [len(found) for found in logps] if self.by == "token" else [len(o.encode()) for o in self.options]
-        return tuple(math.fsum(found) / size for found, size in zip(logps, sizes, strict=True))
+            sizes = [len(of) for of in logps] if self.by == "token" else [len(o.encode()) for o in self.options]
+        return tuple(math.fsum(of) / size for of, size in zip(logps, sizes, strict=True))
 
 
 @dataclass(frozen=True, slots=True)

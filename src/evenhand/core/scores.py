@@ -1,16 +1,24 @@
-"""Scores of items, values made of them, and results, which hold both. How values are made: core.summary."""
+"""Scores of items, values and results. A `Summary`, which a measure's `summarise` is, makes values of scores."""
 
 import math
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, ClassVar, Literal
 
+import numpy as np
 import pandas as pd
 
+from evenhand.core.dataset import Design, Estimand, Kinds
 from evenhand.core.items import Groups
+from evenhand.errors import BadInput
 from evenhand.stats.estimate import Estimate
+from evenhand.stats.intervals import Floats, Resampled, by_calls, by_totals, is_constant, proportion_interval
 from evenhand.stats.intervals import generator as generator
+from evenhand.stats.mean_intervals import IntervalAndTest, fewest_clusters, mean_test
+from evenhand.stats.significance import interval_test, sign_flip_test
+from evenhand.stats.verdict import adjust
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +76,7 @@ class Result:
     @property
     def values(self) -> pd.DataFrame:
         """One row for each value, stereotype and default first; a column for each group, empty in rows of all items."""
-        rows = ({**asdict(found), **found.groups} for found in (*self.rows, *self.estimates))
+        rows = ({**asdict(value), **value.groups} for value in (*self.rows, *self.estimates))
         return pd.DataFrame(rows).drop(columns="groups")
 
     @property
@@ -85,3 +93,306 @@ class Result:
     def unscored(self) -> Counter[str]:
         """How many items have no score, by reason."""
         return Counter(s.note for s in self.scores if math.isnan(s.value))
+
+
+Judged = Literal["all", "within", "none"]
+ROUNDING = 1e-3
+"""How far a value may be beyond the bounds of its measure."""
+WHOLE = Design()
+"""Items that belong to no groups, and vary independently."""
+Summarise = Callable[[Sequence[Score]], float]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Scores, none of them NaN, with what their interval and test depend on."""
+
+    scores: Sequence[Score]
+    clusters: Sequence[str]
+    """The cluster of each score; its id where items are not clustered."""
+    rng: np.random.Generator
+    crossed: Sequence[Sequence[str]] = ()
+    """Further ways to cluster the same scores."""
+    neutral: float = math.nan
+    """What the value is tested against; NaN where no test is wanted."""
+    unit: bool = False
+    """Whether values lie between 0 and 1."""
+    clustered: bool = True
+
+    @property
+    def values(self) -> Floats:
+        return np.array([score.value for score in self.scores])
+
+    def mean_test(self, numbers: Floats, sets: Sequence[str] | None = None) -> IntervalAndTest:
+        """Interval and test of the mean of a number for each score: stats.mean_intervals."""
+        how: dict[str, Any] = {"crossed": self.crossed, "unit": self.unit, "neutral": self.neutral}
+        return mean_test(numbers, self.clusters, self.rng, sets=sets, **how)
+
+
+class Summary(ABC):
+    """Makes a value of scores, and knows its interval and test. A measure may bring its own."""
+
+    why_none: ClassVar[str] = ""
+    """Why scores may have no value, in words."""
+    labels: ClassVar[bool] = False
+    """Whether scores may all be 0 or all be 1, as labels may; equal likelihoods are a sign of a fault."""
+
+    @abstractmethod
+    def __call__(self, scores: Sequence[Score]) -> float:
+        """The value of these scores; NaN when there is none, since 0 would read as "unbiased"."""
+
+    def interval_and_test(self, sample: Sample) -> IntervalAndTest:
+        """The 95 % interval of the value, and p against `sample.neutral`: a bootstrap over clusters, and its p."""
+        resampled, neutral = self.resampling([sample.scores], sample.clusters), sample.neutral
+        (low, high), freedom = resampled.interval(sample.rng), resampled.clusters - 1
+        p = interval_test(resampled.value - neutral, low - neutral, high - neutral, freedom)
+        return IntervalAndTest(low, high, p, freedom)
+
+    def resampling(self, runs: Sequence[Sequence[Score]], clusters: Sequence[str]) -> Resampled:
+        """The value of scores in clusters, ready to be resampled; of several runs, with the clusters of each."""
+        everything = [score for scores in runs for score in scores]
+        return by_calls(lambda indices: self([everything[i] for i in indices]), _clusters_of_runs(runs, clusters))
+
+    def inside(self, groups: Collection[str]) -> "Summary":
+        """The summary of scores that share the labels of `groups`."""
+        return self
+
+    def lacks(self, scores: Sequence[Score]) -> str:
+        """Which scores are missing for a value, in words; empty where none are.
+
+        `scores` has one for each item, NaN for those without a score.
+        """
+        return ""
+
+    def estimands(self, kinds: Kinds) -> Mapping[Estimand, "Summary"]:
+        """The summaries for stereotype and default, where these are not means of d; the first one is judged."""
+        return {}
+
+
+@dataclass(frozen=True)
+class Called(Summary):
+    """A function from scores to a value: it is called for each bootstrap sample."""
+
+    function: Summarise
+
+    def __call__(self, scores: Sequence[Score]) -> float:
+        return self.function(scores)
+
+
+class OfMeans(Summary):
+    """A value that is a mean of numbers, so that its interval and test need no call for each sample."""
+
+    by: str = ""
+    sets: tuple[str, ...] = ()
+    """The labels of group `by`: each is a set that counts once, and none may be missing."""
+    shares: bool = False
+    """Whether the value is the share of items that score 1."""
+
+    def numbers(self, values: Floats) -> Floats:
+        """What the value is the mean of."""
+        return values
+
+    def mean_of(self, scores: Sequence[Score]) -> float:
+        numbers = self.numbers(np.array([score.value for score in scores]))
+        return math.fsum(numbers.tolist()) / len(scores) if scores else math.nan
+
+
+@dataclass(frozen=True)
+class Mean(OfMeans):
+    """The mean score."""
+
+    def __call__(self, scores: Sequence[Score]) -> float:
+        if not isinstance(scores, Sequence):
+            raise BadInput(f"mean: `scores` must be a list of scores. Got {scores!r}.")
+        return self.mean_of(scores)
+
+    def interval_and_test(self, sample: Sample) -> IntervalAndTest:
+        """A bootstrap over clusters and a sign-flip test; t where clusters cross."""
+        return sample.mean_test(self.numbers(sample.values))
+
+
+@dataclass(frozen=True)
+class MeanSize(Mean):
+    """The mean of the scores' absolute values."""
+
+    def numbers(self, values: Floats) -> Floats:
+        return np.abs(values)
+
+
+@dataclass(frozen=True)
+class Share(Mean):
+    """The mean of scores that are 1, 0 or, for a tie, 0.5."""
+
+    labels: ClassVar[bool] = True
+    shares: ClassVar[bool] = True  # type: ignore[misc]
+
+    def interval_and_test(self, sample: Sample) -> IntervalAndTest:
+        """Wilson's interval where items are not clustered, or all clusters agree; else that of a mean."""
+        values, clusters, neutral = sample.values, sample.clusters, sample.neutral
+        n, agree = len(set(clusters)), float(np.ptp(values)) == 0 and values[0] in (0.0, 1.0)
+        if sample.clustered and not (n > 1 and agree):
+            return super().interval_and_test(sample)
+        low, high = proportion_interval(float(values.mean()) * n, n)
+        p = math.nan if math.isnan(neutral) else sign_flip_test(values - neutral, clusters, sample.rng)
+        return IntervalAndTest(low, high, p)
+
+
+mean = Mean()
+"""The mean score: how most measures summarise."""
+mean_size, share = MeanSize(), Share()
+
+
+@dataclass(frozen=True)
+class MacroMean(OfMeans):
+    """The mean of the means of the sets that group `by` makes; NaN where one of `sets` is missing.
+
+    Each set has the same weight, however many items it has. The value of a single set is `within`.
+    """
+
+    by: str
+    sets: tuple[str, ...]
+    within: Mean = field(default=mean)
+
+    labels: ClassVar[bool] = True
+
+    def __call__(self, scores: Sequence[Score]) -> float:
+        parts = [self.mean_of(part) for part in _scores_by_labels(scores, (self.by,)).values()]
+        return math.fsum(parts) / len(parts) if parts and not self.lacks(scores) else math.nan
+
+    @property
+    def shares(self) -> bool:  # type: ignore[override]
+        return self.within.shares
+
+    def numbers(self, values: Floats) -> Floats:
+        return self.within.numbers(values)
+
+    def interval_and_test(self, sample: Sample) -> IntervalAndTest:
+        """The t interval of a mean over sets, and its p."""
+        return sample.mean_test(self.numbers(sample.values), [label_of(score, self.by) for score in sample.scores])
+
+    def inside(self, groups: Collection[str]) -> Summary:
+        return self.within if self.by in groups else self
+
+    def lacks(self, scores: Sequence[Score]) -> str:
+        return lacking_sets(scores, self.by, self.sets)
+
+
+class OfTotals(Summary):
+    """A summary that is a function of totals over the scores, so that a sample of them needs no call of its own."""
+
+    @abstractmethod
+    def totals(self, scores: Sequence[Score]) -> Floats:
+        """What each score adds to the totals: one row per score."""
+
+    @abstractmethod
+    def of(self, totals: Floats) -> Floats:
+        """The value for each row of totals; NaN where it has none."""
+
+    def __call__(self, scores: Sequence[Score]) -> float:
+        return float(self.of(self.totals(scores).sum(axis=0)[np.newaxis])[0]) if scores else math.nan
+
+    def resampling(self, runs: Sequence[Sequence[Score]], clusters: Sequence[str]) -> Resampled:
+        parts = np.concatenate([self.totals(scores) for scores in runs])
+        return by_totals(parts, _clusters_of_runs(runs, clusters), self.of)
+
+
+def lacking_sets(scores: Sequence[Score], by: str, sets: Sequence[str]) -> str:
+    """The sets of group `by` that have no scores, in words; empty where all have some."""
+    scored = {label_of(score, by) for score in scores if not math.isnan(score.value)}
+    missing = [name for name in sets if name not in scored]
+    return f"no scored items of {by} {', '.join(missing)}" if missing else ""
+
+
+def group_values(
+    scores: Sequence[Score],
+    summarise: Summarise,
+    design: Design = WHOLE,
+    *,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
+    neutral: float = math.nan,
+    judged: Judged = "all",
+    seed: int = 0,
+) -> Iterator[Value]:
+    """The value of all scores, then of each combination of the groups `design.by`, each with its interval.
+
+    The group `within` divides these further; their values follow. The members of `cluster` are resampled whole, and of
+    `crossed`, a second group; without them, items are resampled. Each interval has its own random generator, so that it
+    never depends on what else was measured; none goes beyond `bounds`.
+
+    Each value is tested against `neutral`, unless that is an end of the bounds: a value that can only be on one side of
+    it says nothing by being there. `judged` says whether all are tested, those `within` alone, or none. p is adjusted
+    over the value of all scores and those of the groups `by`; for those within, separately.
+    """
+    neutral = neutral if bounds[0] < neutral < bounds[1] and judged != "none" else math.nan
+    summary = summarise if isinstance(summarise, Summary) else Called(summarise)
+    how: dict[str, Any] = {"bounds": bounds, "neutral": neutral, "seed": seed}
+    by, within, crossed = tuple(design.by), design.within, design.crossed
+    families: list[list[Value]] = [[value_of({}, scores, summary, design, **how)]]
+    for level in [*([by] if by else []), *([(*by, within)] if within else [])]:
+        inside = summary.inside(level)
+        if level != by:
+            families.append([])
+        for labels, part in _scores_by_labels(scores, level).items():
+            families[-1].append(value_of(dict(zip(level, labels, strict=True)), part, inside, design, **how))
+    for number, family in enumerate(families):
+        one_way = not crossed or (number > 0 and within == crossed)  # a single profession has templates alone
+        if math.isnan(neutral) or (judged == "within" and number == 0):
+            yield from (replace(value, p=math.nan) for value in family)
+        else:
+            yield from adjust(family, crossed=not one_way)
+
+
+def value_of(
+    groups: Groups,
+    scores: Sequence[Score],
+    summary: Summary,
+    design: Design,
+    *,
+    neutral: float,
+    seed: int,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
+) -> Value:
+    """The value of scores that share these groups, with its interval and p, which is NaN where `neutral` is.
+
+    The groups also seed its generator.
+    """
+    scored = [s for s in scores if not math.isnan(s.value)]
+    if not scored:
+        return Value(math.nan, unscored=len(scores), groups=groups)
+    least, most = bounds
+    counts = (len(scored), len(scores) - len(scored))
+    if why := summary.lacks(scores):
+        return Value(math.nan, math.nan, math.nan, *counts, why, groups=groups)
+    clusters = [label_of(s, design.cluster) if design.cluster else s.id for s in scored]
+    crossed = [[label_of(s, design.crossed) for s in scored]] if design.crossed else []
+    unit, rng = bounds == (0.0, 1.0), generator(seed, groups)
+    sample = Sample(scored, clusters, rng, crossed, neutral, unit, clustered=bool(design.cluster))
+    test = IntervalAndTest(math.nan, math.nan, math.nan)
+    if not is_constant(sample.values) or (summary.labels and scored[0].value in (0.0, 1.0)):
+        test = IntervalAndTest(*summary.interval_and_test(sample))  # a user's summary may give a plain tuple
+    whole = summary(scored)
+    value, low, high = (min(max(number, least), most) for number in (whole, test.low, test.high))
+    if abs(whole - value) > ROUNDING:
+        note = f"{whole:g} is beyond the measure's bounds, {least:g} and {most:g}"
+        return Value(math.nan, math.nan, math.nan, *counts, note, groups=groups)
+    note, g = summary.why_none if math.isnan(value) else "", fewest_clusters(clusters, crossed)
+    return Value(value, low, high, *counts, note, p=test.p, clusters=g, freedom=test.freedom, groups=groups)
+
+
+def _clusters_of_runs(runs: Sequence[Sequence[Score]], clusters: Sequence[str]) -> list[str]:
+    """The clusters of several runs in one list, each named after its run."""
+    return [f"{number}\0{cluster}" for number, _ in enumerate(runs) for cluster in clusters]
+
+
+def _scores_by_labels(scores: Sequence[Score], by: Sequence[str]) -> dict[tuple[str, ...], list[Score]]:
+    parts: dict[tuple[str, ...], list[Score]] = {}
+    for score in scores:
+        parts.setdefault(tuple(label_of(score, name) for name in by), []).append(score)
+    return dict(sorted(parts.items()))
+
+
+def label_of(score: Score, group: str) -> str:
+    """The label that a score's item has in a group; an error where it has none."""
+    if group not in score.groups:
+        raise BadInput(f"Item '{score.id}' has no group '{group}'. It has: {', '.join(score.groups) or 'none'}.")
+    return score.groups[group]

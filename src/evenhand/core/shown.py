@@ -80,5 +80,5 @@ def add_sections(dataset: str, sections: Sections) -> None:
 
 def sections_of(datasets: Iterable[str]) -> list[Sections]:
     """The sections of the papers, which check themselves whether they apply, and those of these datasets."""
-    own = [_BY_DATASET.get(name) or _BY_DATASET.get(name.partition(" (")[0]) for name in dict.fromkeys(datasets)]
-    return [*Sections.ours(), *dict.fromkeys(filter(None, own))]
+    added = [_BY_DATASET.get(name) or _BY_DATASET.get(name.partition(" (")[0]) for name in dict.fromkeys(datasets)]
+    return [*Sections.ours(), *dict.fromkeys(filter(None, added))]

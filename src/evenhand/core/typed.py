@@ -23,7 +23,7 @@ def fits(value: Any, hint: Any) -> bool:
     """Whether a value matches a type annotation; True where that cannot be checked."""
     kind, inner = get_origin(hint) or hint, get_args(hint)
     if kind in (Union, UnionType, ClassVar):
-        return any(fits(value, one) for one in inner)
+        return any(fits(value, option) for option in inner)
     if kind is Literal:
         return value in inner
     if kind in (Any, inspect.Parameter.empty) or not isinstance(kind, type):  # a type variable, or a name in quotes
@@ -44,8 +44,8 @@ def check_types(what: str, given: Iterable[tuple[str, Any, Any]]) -> None:
     """Raise BadInput for the first (name, value, annotation) whose value does not match."""
     for name, value, hint in given:
         if not fits(value, hint):
-            wanted = re.sub(r"\b([a-z_]+\.)+", "", inspect.formatannotation(hint)).replace(" | ", " or ")
-            raise BadInput(f"{what}: `{name}` must be {wanted}. Got {reprlib.repr(value)}.")
+            types = re.sub(r"\b([a-z_]+\.)+", "", inspect.formatannotation(hint)).replace(" | ", " or ")
+            raise BadInput(f"{what}: `{name}` must be {types}. Got {reprlib.repr(value)}.")
 
 
 def check_fields(of: Any, *but: str) -> None:
@@ -61,7 +61,7 @@ def typed(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
     """
 
     @wraps(function)
-    def called(*args: Given.args, **kwargs: Given.kwargs) -> Returned:
+    def checked_call(*args: Given.args, **kwargs: Given.kwargs) -> Returned:
         try:
             return function(*args, **kwargs)
         except EvenhandError:
@@ -78,8 +78,8 @@ def typed(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
                 raise error from None
             for name, value in bound.arguments.items():
                 parameter = bound.signature.parameters[name]
-                several = value if parameter.kind is parameter.VAR_POSITIONAL else [value]
-                check_types(function.__name__, ((name, one, parameter.annotation) for one in several))
+                values = value if parameter.kind is parameter.VAR_POSITIONAL else [value]
+                check_types(function.__name__, ((name, value, parameter.annotation) for value in values))
             raise
 
-    return called
+    return checked_call

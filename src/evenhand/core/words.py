@@ -35,9 +35,9 @@ def changes(one: str, other: str) -> list[Change]:
     """
     here, there = words(one), words(other)
     if len(here) == len(there):  # word by word, or "gave her his" and "gave him her" would seem to share "her"
-        found = [Change((a,), (b,)) for a, b in zip(here, there, strict=True) if a.of(one) != b.of(other)]
-        if len(found) <= len(here) / 2:
-            return found
+        pairs = [Change((a,), (b,)) for a, b in zip(here, there, strict=True) if a.of(one) != b.of(other)]
+        if len(pairs) <= len(here) / 2:
+            return pairs
     matcher = SequenceMatcher(None, [w.of(one) for w in here], [w.of(other) for w in there], autojunk=False)
     return [Change(tuple(here[i:j]), tuple(there[k:m])) for tag, i, j, k, m in matcher.get_opcodes() if tag != "equal"]
 

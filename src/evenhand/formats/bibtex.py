@@ -11,7 +11,7 @@ from evenhand.formats.escaping import latex as escaped
 from evenhand.formats.escaping import one_line
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
-from evenhand.runs.words import cited_with_datasets, dataset_words, measure_words
+from evenhand.runs.rows import cited_with_datasets, dataset_words, measure_words
 
 DATA = files("evenhand.formats") / "data"
 OWN = "evenhand"

@@ -115,9 +115,9 @@ class Gate:
             name = dataset, rule.base
             sampled = [task.dataset for task in samples if (task.dataset.name, task.measure.name) == name]
             ids = {str(item.id) for data in sampled for item in data.items}
-            there = item_ids(self.baseline, *name) if self.baseline else ids
-            if not enough_shared(ids, there):
-                shared = f"it has {len(there & ids):,} of the {len(ids):,} items of {name[0]} to be measured"
+            of_baseline = item_ids(self.baseline, *name) if self.baseline else ids
+            if not enough_shared(ids, of_baseline):
+                shared = f"it has {len(of_baseline & ids):,} of the {len(ids):,} items of {name[0]} to be measured"
                 self._fail(number, f"the baseline is of another sample: {shared}. Choose its `limit` and `seed`.")
 
     def judge(self, run: StoredRun | str | Path, baseline: StoredRun | str | Path | None = None) -> Verdict:
@@ -130,20 +130,20 @@ class Gate:
         baseline = self.baseline if baseline is None else StoredRun.load(baseline)
         known = labels_of_run(run)
         about = self._check(known, run.path, baseline, {task.dataset for task in run.record.tasks if task.partial})
-        rules = [judged for rule, dataset in about for judged in self._judged(rule, dataset, known, run, baseline)]
+        rules = [judged for rule, dataset in about for judged in self._judge_rule(rule, dataset, known, run, baseline)]
         notes = [run.record.sample] if run.record.partial else []
         compared = dict.fromkeys((dataset, rule.base) for rule, dataset in about if rule.on == "worse")
         if baseline and not compared:
             notes.append("Nothing is compared with the baseline: no rule has worse_by_at_most.")
         for name in compared:
-            if (both := shared_ids(run, baseline or run, *name)) is not None:
-                notes.append(f"{name[0]}: compared with the baseline by the {len(both):,} items that both have.")
+            if (shared := shared_ids(run, baseline or run, *name)) is not None:
+                notes.append(f"{name[0]}: compared with the baseline by the {len(shared):,} items that both have.")
         datasets = {dataset for _, dataset in about}
         audits = [audit for audit in run.record.audits if any(task.dataset in datasets for task in audit.tasks)]
         notes += [
-            f"Careful: the doctor calls the model unfit. {found.check.capitalize()}: {found.says}"
-            for found in dict.fromkeys(found for audit in audits for found in audit.doctor)
-            if found.verdict == "unfit"
+            f"Careful: the doctor calls the model unfit. {finding.check.capitalize()}: {finding.says}"
+            for finding in dict.fromkeys(finding for audit in audits for finding in audit.doctor)
+            if finding.verdict == "unfit"
         ]
         return Verdict(run.record.model, self.name, tuple(rules), tuple(notes))
 
@@ -166,9 +166,9 @@ class Gate:
             if against and (dataset, rule.base) not in task_names(against):
                 without = f"the baseline '{against.path}' has no {rule.base} on {dataset}"
                 self._fail(number, f"{without}. Audit it in the same way.")
-            there = known[dataset, rule.name]
-            groups = [*([ALL] if there.whole else []), *([EACH] if there.each else []), *there.each]
-            groups += there.within if rule.on == "value" else []
+            labels = known[dataset, rule.name]
+            groups = [*([ALL] if labels.whole else []), *([EACH] if labels.each else []), *labels.each]
+            groups += labels.within if rule.on == "value" else []
             if rule.group is None or rule.group in groups or (dataset in samples and rule.group != ALL):
                 continue
             near = get_close_matches(rule.group, groups, n=SHOWN, cutoff=0) if len(groups) > SHOWN else groups
@@ -182,9 +182,9 @@ class Gate:
             measures -= {measure.removesuffix(FEMALE_MALE) for measure in measures if measure.endswith(FEMALE_MALE)}
         if rule.name not in measures:
             ends = tuple(f", {estimand}" for estimand in ESTIMANDS)
-            named = {m for m in measures if m.endswith(ends) == bool(rule.estimand)}
+            of_kind = {m for m in measures if m.endswith(ends) == bool(rule.estimand)}
             what = f"measure with a {rule.estimand}" if rule.estimand else "measure"
-            like = {m.removesuffix(f", {rule.estimand}") for m in named if m.endswith(rule.estimand)}
+            like = {m.removesuffix(f", {rule.estimand}") for m in of_kind if m.endswith(rule.estimand)}
             self._fail(number, str(UnknownName(what, rule.measure, like)))
         datasets = sorted(dataset for dataset, measure in known if measure == rule.name)
         of_name = [dataset for dataset in datasets if base_name(dataset) == rule.dataset]
@@ -200,28 +200,28 @@ class Gate:
     def _fail(self, number: int, message: str) -> NoReturn:
         raise BadInput(f"{self.name}, rule {number + 1}: {message}")
 
-    def _judged(
+    def _judge_rule(
         self, rule: Rule, dataset: str, known: Known, run: StoredRun, baseline: StoredRun | None
     ) -> Iterator[Judged]:
         if rule.on == "worse" and baseline is not None:
-            found = distance_growth(baseline, run, dataset, rule)
+            by_group = distance_growth(baseline, run, dataset, rule)
         else:
-            found = values(run, dataset, rule.measure, rule.estimand)
-        most = self.max_unscored if rule.max_unscored is None else rule.max_unscored
+            by_group = values(run, dataset, rule.measure, rule.estimand)
+        most_unscored = self.max_unscored if rule.max_unscored is None else rule.max_unscored
         task = run.task(dataset, rule.base)
         unfit = "" if self.allow_unfit else _concern(run.record.audit_of(task).doctor, dataset)
         for group in known[dataset, rule.name].named(rule.group):
-            there = found.get(group, NONE)
-            reason = unfit or why_undecided(there, most)
-            verdict = "undecided" if reason else judge_interval(there.low, there.high, *rule.tolerated)
-            ends = (there.value, there.low, there.high, *rule.tolerated)
-            value, low, high, least, most_ = (end if math.isfinite(end) else None for end in ends)
+            estimate = by_group.get(group, NONE)
+            reason = unfit or why_undecided(estimate, most_unscored)
+            verdict = "undecided" if reason else judge_interval(estimate.low, estimate.high, *rule.tolerated)
+            ends = (estimate.value, estimate.low, estimate.high, *rule.tolerated)
+            value, low, high, least, most = (end if math.isfinite(end) else None for end in ends)
             yield Judged(
                 f"{dataset} · {rule.name} · {group} · {rule.bound}",
                 verdict,
-                _describe(there, reason, rule),
+                _describe(estimate, reason, rule),
                 *(dataset, rule.measure, group, rule.on, value, low, high, rule.estimand),
-                *(there.n, there.unscored, least, most_),
+                *(estimate.n, estimate.unscored, least, most),
             )
 
 
@@ -236,9 +236,8 @@ def _concern(doctor: Sequence[Finding], dataset: str) -> str:
 
 def _describe(found: Estimate, reason: str, rule: Rule) -> str:
     form = "+.3f" if rule.neutral == 0 or rule.on == "worse" else ".3f"
-    span = f" {found.interval(form)}" if found.spans else ""
-    counted = f"{found.number(form)}{span}, {found.n:,} items" if found.known else ""
-    return "; ".join(filter(None, (counted, reason)))
+    words = f"{found.brief(form)}, {found.n:,} items" if found.known else ""
+    return "; ".join(filter(None, (words, reason)))
 
 
 def values(run: StoredRun, dataset: str, measure: str, estimand: str = "") -> dict[str, Estimate]:
@@ -253,14 +252,14 @@ def values(run: StoredRun, dataset: str, measure: str, estimand: str = "") -> di
 
 def distance_growth(baseline: StoredRun, run: StoredRun, dataset: str, rule: Rule) -> dict[str, Estimate]:
     """How much farther from neutral the run is than the baseline, by group: `worse` of analysis.change."""
-    found = {}
+    by_group = {}
     for row in differences(baseline, run, dataset, rule.base):
         if (row.estimand, row.name) == (rule.estimand, rule.measure):
             mixed = math.isnan(row.worse) and not math.isnan(row.change)
             note = "some words call for she, some for he: choose a group" if mixed else ""
             label = row.group.removesuffix(rule.estimand).removesuffix(", ") or ALL
-            found[label] = Estimate(row.worse, row.worse_low, row.worse_high, row.n, row.left_out, note)
-    return found
+            by_group[label] = Estimate(row.worse, row.worse_low, row.worse_high, row.n, row.left_out, note)
+    return by_group
 
 
 def labels_of_run(run: StoredRun) -> Known:
@@ -309,9 +308,9 @@ def why_undecided(found: Estimate, most: float) -> str:
     """Why nothing can be decided, whatever the bounds; empty if something can."""
     if found.note or not found.n:
         return found.note or "no scored items"
-    whole = found.n + found.unscored
-    if found.unscored / whole > most:
-        return f"{found.unscored / whole:.1%} of {whole:,} items unscored, more than {most:.1%}"
+    n = found.n + found.unscored
+    if found.unscored / n > most:
+        return f"{found.unscored / n:.1%} of {n:,} items unscored, more than {most:.1%}"
     if math.isnan(found.value):
         return "no value"
     return "" if found.spans else "no interval: too few clusters, or all scores are the same"

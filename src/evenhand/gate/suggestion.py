@@ -11,8 +11,7 @@ from evenhand.gate.gate import ALL, NONE, values, why_undecided
 from evenhand.gate.policy import MAX_UNSCORED
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
-from evenhand.runs.rows import Row
-from evenhand.runs.words import measure_words
+from evenhand.runs.rows import Row, measure_words
 from evenhand.stats.estimate import Estimate
 
 OPENING = """\
@@ -61,18 +60,18 @@ def suggest(
     notes = [run.record.sample] if run.record.partial else []
     if any(run.record.unfit(task) for task in run.record.tasks):
         notes.append("The doctor calls the model unfit, so these bounds mean little: evenhand doctor.")
-    named = " ".join(_one_line(one.path) for one in (run, *seeds))
-    head = OPENING.format(run=named, room=ROOM[bool(seeds)]) + "".join(f"# {_one_line(note)}\n" for note in notes)
+    paths = " ".join(_one_line(of_seed.path) for of_seed in (run, *seeds))
+    head = OPENING.format(run=paths, room=ROOM[bool(seeds)]) + "".join(f"# {_one_line(note)}\n" for note in notes)
     path = Path(os.path.relpath(run.path, folder)).as_posix()
-    later = f"{RELATIVE}# baseline = {_quote(path)}\n\n{''.join(relative)}" if relative else ""
+    changes = f"{RELATIVE}# baseline = {_quote(path)}\n\n{''.join(relative)}" if relative else ""
     left_out = [f"# {why}\n" for why in without]
-    return "\n".join([head, f"max_unscored = {MAX_UNSCORED:g}\n", *rules, *left_out, later]).rstrip() + "\n"
+    return "\n".join([head, f"max_unscored = {MAX_UNSCORED:g}\n", *rules, *left_out, changes]).rstrip() + "\n"
 
 
 def _rule(runs: Sequence[StoredRun], task: TaskRecord, row: Row) -> tuple[str, list[str]]:
     """The rule on the value and, as a comment, the rule on its change, if a change can be detected."""
-    named = [row.name, *([row.estimand] if row.estimand else [])]
-    measure, neutral = ", ".join(named), row.neutral
+    names = [row.name, *([row.estimand] if row.estimand else [])]
+    measure, neutral = ", ".join(names), row.neutral
     if math.isnan(neutral):
         raise _NoRule(f"{measure} has no neutral value")
     if row.verdict.why == "untested":
@@ -82,7 +81,7 @@ def _rule(runs: Sequence[StoredRun], task: TaskRecord, row: Row) -> tuple[str, l
         below, beyond = neutral - each[1].low, each[1].high - neutral
         return below if task.better == "higher" else max(abs(below), abs(beyond))
 
-    decidable = [_decidable_values(run, task, named, row) for run in runs]
+    decidable = [_decidable_values(run, task, names, row) for run in runs]
     farthest = [max(groups.items(), key=far) for groups in decidable]
     label, found = max(farthest, key=far)
     ends = [far(each) for each in farthest]
@@ -102,24 +101,24 @@ def _rule(runs: Sequence[StoredRun], task: TaskRecord, row: Row) -> tuple[str, l
         if bound >= most:
             raise _NoRule(f"a bound that {measure} passes would let every model pass: {_describe(found, neutral)}")
     which = f", {label}, the farthest of its groups" if row.contrast else ""
-    named = [f"measure = {_quote(named[0])}", f"dataset = {_quote(task.dataset)}"]
-    named += [f"estimand = {_quote(row.estimand)}"] if row.estimand else ['group = "each"'] if row.contrast else []
+    about = [f"measure = {_quote(row.name)}", f"dataset = {_quote(task.dataset)}"]
+    about += [f"estimand = {_quote(row.estimand)}"] if row.estimand else ['group = "each"'] if row.contrast else []
     no_room = "" if room else ", since with more every model would pass"
-    told = f"{_describe(found, neutral)}{which}; room {room:.3f}{no_room}"
-    lines = ["[[rule]]", *named, f"{key} = {bound:g}  # {_one_line(told)}", ""]
+    comment = f"{_describe(found, neutral)}{which}; room {room:.3f}{no_room}"
+    lines = ["[[rule]]", *about, f"{key} = {bound:g}  # {_one_line(comment)}", ""]
     if not detectable > 0:
         return "\n".join(lines), []
-    change = ["[[rule]]", *named, f"worse_by_at_most = {round_up(detectable):g}  # detectable: {detectable:.3f}"]
+    change = ["[[rule]]", *about, f"worse_by_at_most = {round_up(detectable):g}  # detectable: {detectable:.3f}"]
     return "\n".join(lines), ["".join(f"# {line}\n" for line in change) + "\n"]
 
 
-def _decidable_values(run: StoredRun, task: TaskRecord, named: Sequence[str], row: Row) -> dict[str, Estimate]:
+def _decidable_values(run: StoredRun, task: TaskRecord, names: Sequence[str], row: Row) -> dict[str, Estimate]:
     """The values that a rule on this row is about, by group; an error if one of them could not be decided."""
-    known = values(run, task.dataset, *named)
+    known = values(run, task.dataset, *names)
     groups = known if row.contrast else {ALL: known.get(ALL, NONE)}
     for label, found in groups.items():
         if why := why_undecided(found, MAX_UNSCORED):
-            raise _NoRule(f"{', '.join(named)}, {label}: {why}")
+            raise _NoRule(f"{', '.join(names)}, {label}: {why}")
     return groups
 
 
@@ -128,7 +127,7 @@ def round_up(number: float) -> float:
     step = 10.0 ** (math.floor(math.log10(abs(number))) - 1) if number else 0.01
     first = math.floor(number / step) + 1
     rounded = (float(f"{n * step:.6g}") for n in (first, first + 1))  # 0.35 / 0.01 is < 35
-    return next(found for found in rounded if found > number)
+    return next(larger for larger in rounded if larger > number)
 
 
 def _describe(found: Estimate, neutral: float) -> str:

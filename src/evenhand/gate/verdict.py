@@ -10,7 +10,7 @@ from pydantic import Field, TypeAdapter
 
 from evenhand.core.files import write_whole
 from evenhand.core.shown import Shown
-from evenhand.runs.files import GATE, plain_json, read_json, validate
+from evenhand.runs.files import GATE, plain_json, read_typed
 
 CODES = {"fail": 1, "undecided": 3, "pass": 0}
 """Exit codes, the worst verdict first."""
@@ -76,8 +76,7 @@ class Verdict(Shown):
 
     @classmethod
     def load(cls, run: str | Path) -> "Verdict":
-        path, advice = Path(run) / GATE, f"Judge the run again: evenhand gate {run}"
-        return validate(VERDICT, read_json(path, advice), path, advice)
+        return read_typed(VERDICT, Path(run) / GATE, f"Judge the run again: evenhand gate {run}")
 
 
 VERDICT = TypeAdapter(Verdict)

@@ -13,28 +13,12 @@ from evenhand.core.foreign import foreign
 from evenhand.core.measure import Measure, Traits
 from evenhand.core.typed import check_types
 from evenhand.errors import BadInput, check_known
+from evenhand.measures import likelihood, nli
 from evenhand.measures.association import Association
 from evenhand.measures.choices import BbqBias, ChoiceAccuracy, ChoiceCoverage, ChoiceGap
 from evenhand.measures.decisions import DecisionOdds, DecisionShare
 from evenhand.measures.directions import DirectBias, GenderDirection, Ripa
 from evenhand.measures.gest import Gest
-from evenhand.measures.likelihood import (
-    AllUnmasked,
-    AllUnmaskedByAttention,
-    CrowsPairs,
-    LikelihoodDifference,
-    LikelihoodLean,
-    StereoSetScore,
-    StereotypeShare,
-)
-from evenhand.measures.nli import (
-    FractionContradiction,
-    FractionEntailment,
-    FractionNeutral,
-    NetNeutral,
-    NliCoal,
-    NliCoalWeighted,
-)
 from evenhand.measures.positions import ChoiceFirst, ChoiceTurns
 from evenhand.measures.pronoun import GenderAgreement, LogProbabilityBias, Pronoun, PronounLean, SingularThey
 from evenhand.measures.stereoset import Icat, LanguageModelingScore, StereotypeScore
@@ -45,12 +29,13 @@ METHODS = ("ask", "score", "summarise")
 MEASURES: dict[str, type[Measure[Any]]] = {
     measure.name: measure
     for measure in (  # of each kind of item, in the order in which they run and are shown
-        *(Association, LikelihoodDifference, LikelihoodLean, StereotypeShare, CrowsPairs, AllUnmasked),
-        *(AllUnmaskedByAttention, StereoSetScore, Gest, PronounLean, Pronoun, SingularThey, GenderAgreement),
-        *(LogProbabilityBias, StereotypeScore, LanguageModelingScore, Icat, BbqBias, ChoiceGap, DecisionOdds),
-        *(DecisionShare, ChoiceAccuracy, ChoiceCoverage, ChoiceTurns, ChoiceFirst),
-        *(NliCoal, NliCoalWeighted, FractionNeutral, NetNeutral),
-        *(FractionEntailment, FractionContradiction),
+        *(Association, likelihood.LikelihoodDifference, likelihood.LikelihoodLean, likelihood.StereotypeShare),
+        *(likelihood.CrowsPairs, likelihood.AllUnmasked, likelihood.AllUnmaskedByAttention, likelihood.StereoSetScore),
+        *(Gest, PronounLean, Pronoun, SingularThey, GenderAgreement, LogProbabilityBias, StereotypeScore),
+        *(LanguageModelingScore, Icat, BbqBias, ChoiceGap, DecisionOdds, DecisionShare, ChoiceAccuracy),
+        *(ChoiceCoverage, ChoiceTurns, ChoiceFirst),
+        *(nli.NliCoal, nli.NliCoalWeighted, nli.FractionNeutral, nli.NetNeutral),
+        *(nli.FractionEntailment, nli.FractionContradiction),
         *(FirstMentionShare, WrittenShare, FirstMentionNobody, WrittenUndetected),
         *(Weat, Ripa, DirectBias, GenderDirection, Seat, ContextualSeat),
     )

@@ -7,7 +7,7 @@ from typing import ClassVar
 from evenhand.core.items import Sentence
 from evenhand.core.measure import check_among
 from evenhand.core.questions import MASKS, Among, Answer, Fill, Masks
-from evenhand.core.summary import Summary, mean
+from evenhand.core.scores import Summary, mean
 from evenhand.errors import BadInput
 
 

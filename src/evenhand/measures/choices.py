@@ -13,8 +13,7 @@ import pandas as pd
 from evenhand.core.items import Choice
 from evenhand.core.measure import Better, Favours, Unscored
 from evenhand.core.questions import BY, LISTED, Answer, By, Choose
-from evenhand.core.scores import Score
-from evenhand.core.summary import OfTotals, Summary, mean, share
+from evenhand.core.scores import OfTotals, Score, Summary, mean, share
 from evenhand.core.wordings import ASKED_IN
 from evenhand.errors import BadInput, check_known
 from evenhand.stats.intervals import Floats

@@ -12,8 +12,7 @@ import numpy as np
 from evenhand.core.items import Place, Target
 from evenhand.core.measure import Better, Favours, Unscored
 from evenhand.core.questions import Answer, Embed
-from evenhand.core.scores import Score
-from evenhand.core.summary import Mean, Summary, mean, mean_size
+from evenhand.core.scores import Mean, Score, Summary, mean, mean_size
 from evenhand.errors import BadInput
 from evenhand.measures.weat import OfVectors, Shared
 from evenhand.stats.intervals import Floats, Resampled
@@ -40,8 +39,7 @@ class Ripa(OfVectors):
 
     def ask(self, item: Target) -> tuple[Embed, ...]:
         """The vector of the word, then those of the two words of each pair."""
-        chosen = [place for pair in places_of_pairs(item, self.name, self.pair) for place in pair]
-        return tuple(map(self.embed, (item.place, *chosen)))
+        return tuple(map(self.embed, (item.place, *places_of_pairs(item, self.name, self.pair))))
 
     def score(self, item: Target, answers: Sequence[Answer]) -> float:
         if answers[0].note:
@@ -53,15 +51,15 @@ class Ripa(OfVectors):
         return float((directions @ np.array(answers[0].numbers) / lengths).mean())
 
 
-def places_of_pairs(item: Target, measure: str, name: str = "") -> list[tuple[Place, Place]]:
-    """The attributes of an item as pairs, or the pair of that name; an error where they are none."""
+def places_of_pairs(item: Target, measure: str, name: str = "") -> list[Place]:
+    """The attributes of an item, the two words of each pair in turn, or of the pair of that name."""
     if not item.paired:
         wanted = "attributes that are pairs of a man's and a woman's word"
         raise BadInput(f"'{measure}' needs {wanted}. Those of '{item.id}' are not: use `weat`.")
     pairs = [("-".join(span.of(text) for text, span in pair), pair) for pair in zip(*item.attributes, strict=True)]
     if name and name not in (names := dict(pairs)):
         raise BadInput(f"There is no pair '{name}' among the attributes. Pairs: {', '.join(names)}.")
-    return [pair for known, pair in pairs if name in ("", known)]
+    return [place for known, pair in pairs if name in ("", known) for place in pair]
 
 
 def pair_differences(answers: Sequence[Answer]) -> Floats:
@@ -111,8 +109,7 @@ class DirectBias(OfVectors):
 
     def ask(self, item: Target) -> tuple[Embed, ...]:
         """The vector of the word, then those of the two words of each pair."""
-        chosen = [place for pair in places_of_pairs(item, self.name) for place in pair]
-        return tuple(map(self.embed, (item.place, *chosen)))
+        return tuple(map(self.embed, (item.place, *places_of_pairs(item, self.name))))
 
     def score(self, item: Target, answers: Sequence[Answer]) -> float:
         if answers[0].note:

@@ -10,8 +10,7 @@ import numpy as np
 from evenhand.core.items import Blank
 from evenhand.core.measure import Formula, check_formula
 from evenhand.core.questions import Answer, Fill
-from evenhand.core.scores import Score
-from evenhand.core.summary import OfTotals, Summary, lacking_sets
+from evenhand.core.scores import OfTotals, Score, Summary, lacking_sets
 from evenhand.errors import BadInput
 from evenhand.measures.pronoun import PronounBlank
 from evenhand.stats.intervals import Floats
@@ -40,10 +39,10 @@ class StereotypeRate(OfTotals):
 
     def totals(self, scores: Sequence[Score]) -> Floats:
         """For each stereotype, whether the score is of it, and the score."""
-        found = np.zeros((len(scores), 2, len(WOMEN + MEN)))
+        table = np.zeros((len(scores), 2, len(WOMEN + MEN)))
         for row, score in enumerate(scores):
-            found[row, :, (WOMEN + MEN).index(score.groups["stereotype"])] = 1.0, score.value
-        return found.reshape(len(scores), -1)
+            table[row, :, (WOMEN + MEN).index(score.groups["stereotype"])] = 1.0, score.value
+        return table.reshape(len(scores), -1)
 
     def of(self, totals: Floats) -> Floats:
         """The rate of each row: a ratio of geometric means is the exponential of a difference of means."""

@@ -4,12 +4,12 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from evenhand.core.items import Pair
 from evenhand.core.measure import Favours, Formula, check_formula
 from evenhand.core.questions import Answer, Likelihood, Span
-from evenhand.core.summary import Summary, mean, mean_size, share
+from evenhand.core.scores import Summary, mean, mean_size, share
 from evenhand.errors import check_known
 
 OPTIONS = {"pll": ("plain", "within-word"), "total": ("sum", "mean"), "punctuation": ("kept", "skipped")}
@@ -155,8 +155,8 @@ class CrowsPairs(PreferredShare):
     def ask(self, item: Pair) -> tuple[Likelihood, Likelihood]:
         """The words that both share, with the changed ones of each."""
         if self.formula == "paper":
-            here, there = item.changed
-            return Likelihood(item.stereotype, here), Likelihood(item.counterpart, there)
+            of_stereotype, of_counterpart = item.changed
+            return Likelihood(item.stereotype, of_stereotype), Likelihood(item.counterpart, of_counterpart)
         both = item.stereotype, item.counterpart
         if item.groups.get("direction") == "antistereo":  # difflib then gets them in this order, which can matter
             both = item.counterpart, item.stereotype
@@ -187,10 +187,8 @@ class AllUnmasked(PreferredShare):
     attention: ClassVar[bool] = False
 
     def ask(self, item: Pair) -> tuple[Likelihood, Likelihood]:
-        stereotype, counterpart = (
-            Likelihood(text, masked="none", attention=self.attention) for text in (item.stereotype, item.counterpart)
-        )
-        return stereotype, counterpart
+        how: dict[str, Any] = {"masked": "none", "attention": self.attention}
+        return Likelihood(item.stereotype, **how), Likelihood(item.counterpart, **how)
 
     def _of_sentence(self, answer: Answer) -> float:
         return answer.logp / len(answer.logps)

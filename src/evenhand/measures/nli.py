@@ -12,7 +12,7 @@ from typing import ClassVar
 from evenhand.core.items import NliPair
 from evenhand.core.measure import Favours
 from evenhand.core.questions import Answer, Entail
-from evenhand.core.summary import MacroMean, Summary, mean, share
+from evenhand.core.scores import MacroMean, Summary, mean, share
 from evenhand.errors import BadInput
 
 SETS = ("pro", "anti", "non")

@@ -7,7 +7,7 @@ import numpy as np
 
 from evenhand.core.items import Choice
 from evenhand.core.questions import Answer
-from evenhand.core.summary import Summary, share
+from evenhand.core.scores import Summary, share
 from evenhand.measures.choices import Level
 
 

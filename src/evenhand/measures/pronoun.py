@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from evenhand.core.items import Blank
 from evenhand.core.measure import Better, Favours, Formula, check_among, check_formula
 from evenhand.core.questions import Among, Answer, Fill, Span
-from evenhand.core.summary import MacroMean, Summary, mean
+from evenhand.core.scores import MacroMean, Summary, mean
 from evenhand.errors import BadInput
 
 
@@ -39,8 +39,8 @@ class PronounBlank:
             needs = f"{last + 1} candidates: male, female{', they' if last > 1 else ''}"
             raise BadInput(f"A pronoun blank needs {needs}. Got {', '.join(item.candidates) or 'none'}.")
         among = item.candidates if self.among == "candidates" else ()
-        asked = item.candidates[first : last + 1]
-        return tuple(Fill(item.text, item.blank, candidate, among=among, **how) for candidate in asked)
+        chosen = item.candidates[first : last + 1]
+        return tuple(Fill(item.text, item.blank, candidate, among=among, **how) for candidate in chosen)
 
 
 class Pronoun(PronounBlank):

@@ -12,8 +12,7 @@ import numpy as np
 from evenhand.core.items import Triple
 from evenhand.core.measure import Better, Favours, Formula, Unscored, check_formula
 from evenhand.core.questions import Answer, Fill, Follows, Likelihood, Question, Span
-from evenhand.core.scores import Score
-from evenhand.core.summary import OfTotals, Summary
+from evenhand.core.scores import OfTotals, Score, Summary
 from evenhand.errors import BadInput, check_known
 from evenhand.stats.intervals import Floats
 
@@ -114,7 +113,7 @@ class _StereoSet:
             return tuple(Likelihood(text, start_once=True) for text in (context, *item.sentences))
         return tuple(Likelihood(f"{context} {text}", (Span(0, len(context)),)) for text in item.sentences)
 
-    def compared(self, item: Triple, answers: Sequence[Answer]) -> tuple[float, ...]:
+    def numbers(self, item: Triple, answers: Sequence[Answer]) -> tuple[float, ...]:
         if self.asks == "blank" and not item.fillers:
             return tuple(answer.logps[0] for answer in answers)
         if self.asks == "blank" and self.formula == "released":
@@ -126,7 +125,7 @@ class _StereoSet:
         return one / by, other / by, third / by
 
     def score(self, item: Triple, answers: Sequence[Answer]) -> float:
-        return self.of_numbers(*self.compared(item, answers))
+        return self.of_numbers(*self.numbers(item, answers))
 
     def of_numbers(self, stereotype: float, anti_stereotype: float, unrelated: float) -> float:
         """The score of three numbers, on any scale on which higher is likelier."""

@@ -13,8 +13,7 @@ from evenhand.core.dataset import Estimand, Kinds
 from evenhand.core.items import SIDES, Place, Target, TargetSentence
 from evenhand.core.measure import Favours, Formula, Unscored, check_formula
 from evenhand.core.questions import Answer, Embed, Layer, Pooling
-from evenhand.core.scores import Score
-from evenhand.core.summary import MacroMean, OfTotals, Sample, Summary, label_of
+from evenhand.core.scores import MacroMean, OfTotals, Sample, Score, Summary, label_of
 from evenhand.errors import BadInput
 from evenhand.stats.intervals import Floats
 from evenhand.stats.mean_intervals import IntervalAndTest
@@ -26,9 +25,6 @@ FEWEST = 4
 
 class TowardsSecond(MacroMean):
     """How much nearer the words of both sets are to the second attributes, women's, than to the first, men's."""
-
-    def __call__(self, scores: Sequence[Score]) -> float:
-        return -super().__call__(scores)
 
     def numbers(self, values: Floats) -> Floats:
         return -values

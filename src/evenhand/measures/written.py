@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from evenhand.core.items import Prompt
 from evenhand.core.measure import Better, Favours, Unscored
 from evenhand.core.questions import Answer, FirstMention, Write
-from evenhand.core.summary import Summary, mean
+from evenhand.core.scores import Summary, mean
 from evenhand.core.writing import WORD, check_positive, masses
 from evenhand.errors import BadInput
 

@@ -25,7 +25,7 @@ class ModelSource:
     @classmethod
     def of(
         cls,
-        model: "str | Path | Found | Model | ModelSource",
+        model: "str | Path | ModelPlace | Model | ModelSource",
         loading: Mapping[str, Any] | None = None,
         caller: str = "audit",
     ) -> "ModelSource":

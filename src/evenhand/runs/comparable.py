@@ -60,20 +60,21 @@ def distinct_names(runs: Sequence[StoredRun]) -> list[str]:
 
 def _differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]:
     for key in {**one, **other}:
-        here, there = one.get(key), other.get(key)
-        if isinstance(here, dict) and isinstance(there, dict):
+        first, second = one.get(key), other.get(key)
+        if isinstance(first, dict) and isinstance(second, dict):
             # A file whose content is known may have moved.
-            both = ({k: v for k, v in of.items() if k != "file" or "sha256" not in of} for of in (here, there))
+            both = ({k: v for k, v in of.items() if k != "file" or "sha256" not in of} for of in (first, second))
             yield from _differences(*both)
-        elif here != there:
-            yield f"{NAMES.get(key, key)} {_as_text(here)} and {_as_text(there)}"
+        elif first != second:
+            yield f"{NAMES.get(key, key)} {_as_text(first)} and {_as_text(second)}"
 
 
 def shared_ids(one: StoredRun, other: StoredRun, dataset: str, measure: str) -> set[str] | None:
     """The ids that two runs of different samples share; None where they have the same items."""
-    here, there = (run.scores_of(dataset, measure)["id"] for run in (one, other))
-    both = set() if here.equals(there) else {*map(str, here)} ^ {*map(str, there)}
-    return item_ids(one, dataset, measure) & item_ids(other, dataset, measure) if both else None
+    ids, other_ids = (run.scores_of(dataset, measure)["id"] for run in (one, other))
+    if ids.equals(other_ids) or (first := {*map(str, ids)}) == (second := {*map(str, other_ids)}):
+        return None
+    return first & second
 
 
 def item_ids(run: StoredRun, dataset: str, measure: str) -> set[str]:
@@ -89,12 +90,12 @@ def enough_shared(one: Collection[str], other: Collection[str]) -> bool:
 def _sample_differences(
     runs: tuple[StoredRun, StoredRun], tasks: tuple[TaskRecord, TaskRecord], shared: bool
 ) -> Iterator[str]:
-    both = shared_ids(*runs, *tasks[0].name)
-    ids = [item_ids(run, *tasks[0].name) for run in runs] if both is not None else []
-    if both is not None and not (shared and enough_shared(*ids)):
+    in_both = shared_ids(*runs, *tasks[0].name)
+    ids = [item_ids(run, *tasks[0].name) for run in runs] if in_both is not None else []
+    if in_both is not None and not (shared and enough_shared(*ids)):
         limits = ["" if task.limit is None else f" ({task.draw})" for task in tasks]
-        told = [f"{len(found):,} items{limit}" for found, limit in zip(ids, limits, strict=True)]
-        yield f"samples of {' and '.join(told)}, {len(both):,} in common"
+        samples = [f"{len(of):,} items{limit}" for of, limit in zip(ids, limits, strict=True)]
+        yield f"samples of {' and '.join(samples)}, {len(in_both):,} in common"
 
 
 def _as_text(value: object) -> str:

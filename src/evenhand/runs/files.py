@@ -62,6 +62,11 @@ def read_json(file: Path, advice: str = RESTORE) -> Any:
         raise RunError(f"'{file}' cannot be read: {error}. {advice}") from error
 
 
+def read_typed(kind: TypeAdapter[Kind], file: Path, advice: str) -> Kind:
+    """The contents of a JSON file as that kind of record."""
+    return validate(kind, read_json(file, advice), file, advice)
+
+
 def plain_json(data: object) -> bytes:
     """The data as JSON, for a file."""
     return (json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()

@@ -30,18 +30,7 @@ from evenhand.core.measure import LAST
 from evenhand.core.scores import Result
 from evenhand.core.shown import Shown
 from evenhand.errors import BadInput, RunError
-from evenhand.runs.files import (
-    GATE,
-    NEXT,
-    PAGE,
-    RESTORE,
-    VOUCHED,
-    plain_json,
-    read_json,
-    replace_files,
-    rescore_hint,
-    validate,
-)
+from evenhand.runs.files import GATE, NEXT, PAGE, RESTORE, VOUCHED, plain_json, read_typed, replace_files, rescore_hint
 from evenhand.runs.record import SCHEMA, RunRecord, TaskRecord, as_plain, read_record
 from evenhand.runs.rows import Row, headline, make_rows
 from evenhand.runs.values import VALUES, ValueRecord, complete_values, value_record, with_families
@@ -94,12 +83,12 @@ class StoredRun(Shown):
 
     def task(self, dataset: str, measure: str) -> TaskRecord:
         """The task of that dataset and measure; an error if the run does not have it."""
-        found = next((task for task in self.record.tasks if task.name == (dataset, measure)), None)
-        if found is None:
+        task = next((task for task in self.record.tasks if task.name == (dataset, measure)), None)
+        if task is None:
             near = [name for name in self.datasets if name != dataset and base_name(name) == base_name(dataset)]
             other = f"; it has {', '.join(near)}" if near else ""
             raise BadInput(f"'{self.path}' has no {measure} on {dataset}{other}. Audit all models in the same way.")
-        return found
+        return task
 
     def tasks_on(self, dataset: str) -> list[TaskRecord]:
         return [task for task in self.record.tasks if task.dataset == dataset]
@@ -111,8 +100,8 @@ class StoredRun(Shown):
 
     def scores_of(self, dataset: str, measure: str = "association") -> pd.DataFrame:
         """The scores of one dataset by one measure, without the group columns of other tasks."""
-        found = self._by_task.get((dataset, measure))
-        return self.scores.iloc[:0] if found is None else found.copy(deep=False)
+        scores = self._by_task.get((dataset, measure))
+        return self.scores.iloc[:0] if scores is None else scores.copy(deep=False)
 
     @cached_property
     def rows(self) -> list[Row]:
@@ -145,14 +134,14 @@ class StoredRun(Shown):
 
     def headlines(self) -> list[Row]:
         """One number for each dataset, in order: see runs.rows.headline."""
-        found = []
+        headlines = []
         for dataset in self.datasets:
             rows = [row for row in self.rows if row.headline and row.dataset == dataset]
             if not rows:
                 measure = self.headline_task(dataset).measure
                 raise RunError(f"'{self.path}' has no value of {measure} on {dataset}. {rescore_hint(self.path)}")
-            found.append(headline(rows))
-        return found
+            headlines.append(headline(rows))
+        return headlines
 
     @cached_property
     def results(self) -> list[dict[str, Any]]:
@@ -176,8 +165,8 @@ class StoredRun(Shown):
         scores = self._read("scores.parquet")
         labelled = scores.groupby(["dataset", "measure"]).count()
         for number, task in enumerate(self.record.tasks):
-            named = [*(("by", group) for group in task.by), ("cluster", task.cluster), ("crossed", task.crossed)]
-            for key, group in named if task.name in labelled.index else ():
+            groups = [*(("by", group) for group in task.by), ("cluster", task.cluster), ("crossed", task.crossed)]
+            for key, group in groups if task.name in labelled.index else ():
                 if group and not (group in labelled and labelled[group][task.name]):
                     self._fail(f"tasks[{number}].{key} names '{group}', which is not a group of its scores")
         return scores
@@ -199,9 +188,9 @@ class StoredRun(Shown):
     def _values(self) -> list[ValueRecord]:
         self._check("results.json")
         file, advice = self.path / "results.json", rescore_hint(self.path)
-        found = validate(VALUES, read_json(file, advice), file, advice)
+        values = read_typed(VALUES, file, advice)
         by_task: dict[tuple[str, str], list[ValueRecord]] = {task.name: [] for task in self.record.tasks}
-        for value in found:
+        for value in values:
             if value.task not in by_task:
                 other = f"a value of {value.measure} on {value.dataset}, which is not a task of this run"
                 raise RunError(f"'{file}' has {other}. {advice}")
@@ -255,8 +244,8 @@ class StoredRun(Shown):
 def _stamp(path: Path) -> tuple[int, int, int] | None:
     """Time, size and inode of run.json, which change when it is replaced."""
     with suppress(OSError):
-        found = (path / "run.json").stat()
-        return found.st_mtime_ns, found.st_size, found.st_ino
+        file = (path / "run.json").stat()
+        return file.st_mtime_ns, file.st_size, file.st_ino
     return None
 
 
@@ -302,8 +291,8 @@ def write(
     rows: list[ValueRecord] = []
     for task in record.tasks:
         if result := fresh.get(task.name):
-            whose = (result.model, result.fingerprint, result.neutral)
-            rows += [value_record(value, *whose, task) for value in (*result.estimates, *result.rows)]
+            source = (result.model, result.fingerprint, result.neutral)
+            rows += [value_record(value, *source, task) for value in (*result.estimates, *result.rows)]
         elif kept is not None:
             rows += [value for value in kept._values if value.task == task.name]
     rows = with_families(rows, record.tasks)

@@ -47,18 +47,18 @@ def _with_kinds(audit: Mapping[str, Any]) -> dict[str, Any]:
 
     if not isinstance(tasks := audit.get("tasks"), list):
         return dict(audit)
-    found = []
+    with_kinds = []
     for task in tasks:
         if isinstance(task, dict):
             known, options = MEASURES.get(str(task.get("measure"))), task.get("dataset_options")
-            told = Traits.of(known).recorded if known else {}
+            traits = Traits.of(known).recorded if known else {}
             of_inference = task.get("by") == ["set"]
             name = "nli-" if of_inference else str(task.get("dataset_builder"))
             kinds = kinds_of(name, options if isinstance(options, dict) else {})
             partners = INFERENCE if of_inference else task.get("partners")
-            task = {**task, **told, "kinds": asdict(kinds) if kinds else None, "partners": partners}
-        found.append(task)
-    return {**audit, "tasks": found}
+            task = {**task, **traits, "kinds": asdict(kinds) if kinds else None, "partners": partners}
+        with_kinds.append(task)
+    return {**audit, "tasks": with_kinds}
 
 
 INFERENCE = {"group": "gender", "one": "female", "other": "male", "differ": ["set"]}

@@ -65,9 +65,9 @@ class Imported:
     matched: int
 
     @property
-    def told(self) -> str:
-        whose = f"{self.format}, {' and '.join(self.numbers)}, SHA-256 {self.sha256[:12]}"
-        return f"imported from {self.file} ({whose}), {self.matched:,} of its {self.rows:,} rows"
+    def description(self) -> str:
+        details = f"{self.format}, {' and '.join(self.numbers)}, SHA-256 {self.sha256[:12]}"
+        return f"imported from {self.file} ({details}), {self.matched:,} of its {self.rows:,} rows"
 
 
 Kind = TypeVar("Kind")
@@ -202,9 +202,9 @@ class AuditRecord:
     def diagnosis(self) -> str:
         """The doctor's worst verdict, and the checks that gave it: "fine", "careful: casing", "not checked"."""
         if self.imported:
-            return f"not checked: scores {self.imported.told}"
+            return f"not checked: scores {self.imported.description}"
         for verdict in ("unfit", "careful"):
-            if checks := [found.check for found in self.doctor if found.verdict == verdict]:
+            if checks := [finding.check for finding in self.doctor if finding.verdict == verdict]:
                 return f"{verdict}: {', '.join(dict.fromkeys(checks))}"
         return "fine" if self.doctor else UNCHECKED
 
@@ -226,7 +226,7 @@ class RunRecord:
         return tuple(task for audit in self.audits for task in audit.tasks)
 
     def audit_of(self, task: TaskRecord) -> AuditRecord:
-        return next(audit for audit in self.audits if any(one.name == task.name for one in audit.tasks))
+        return next(audit for audit in self.audits if any(known.name == task.name for known in audit.tasks))
 
     def unfit(self, task: TaskRecord) -> bool:
         return self.audit_of(task).unfit_for(task)
@@ -246,11 +246,11 @@ class RunRecord:
 
     @property
     def tokens(self) -> dict[str, Mapping[str, float]]:
-        return {dataset: found for audit in self.audits for dataset, found in audit.tokens.items()}
+        return {dataset: counts for audit in self.audits for dataset, counts in audit.tokens.items()}
 
     @property
     def unscored(self) -> dict[str, Mapping[str, int]]:
-        return {task: found for audit in self.audits for task, found in audit.unscored.items()}
+        return {task: reasons for audit in self.audits for task, reasons in audit.unscored.items()}
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -258,12 +258,12 @@ class RunRecord:
 
     @property
     def doctor(self) -> tuple[Finding, ...]:
-        return tuple(dict.fromkeys(found for audit in self.audits for found in audit.doctor))
+        return tuple(dict.fromkeys(finding for audit in self.audits for finding in audit.doctor))
 
     @property
     def concerns(self) -> list[Finding]:
         """The doctor's findings that are not fine, without one on vocabulary that repeats a warning."""
-        concerns = [found for found in self.doctor if found.verdict != "fine"]
+        concerns = [finding for finding in self.doctor if finding.verdict != "fine"]
         return [f for f in concerns if f.check != "vocabulary" or not f.says.startswith(self.warnings)]
 
     @property
@@ -288,8 +288,8 @@ class RunRecord:
                 most = f"what a budget of {task.budget:,} allows" if task.budget else f"at most {task.limit} items"
                 limits.setdefault(most, {})[task.dataset] = None
         everything = len(limits) == 1 and all(task.partial for task in self.tasks)
-        told = [f"{most} of {'each dataset' if everything else ', '.join(of)}" for most, of in limits.items()]
-        return f"Partial: a sample of {'; of '.join(told)}." if told else ""
+        samples = [f"{most} of {'each dataset' if everything else ', '.join(of)}" for most, of in limits.items()]
+        return f"Partial: a sample of {'; of '.join(samples)}." if samples else ""
 
     def write(self, path: Path) -> None:
         write_whole(path / "run.json", lambda file: file.write(plain_json(as_plain(self))))

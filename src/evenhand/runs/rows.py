@@ -1,10 +1,12 @@
-"""The rows of a run, each a number with its verdict: reports, exports and gates are made of them."""
+"""The rows of a run, each a number with its verdict: reports, exports and gates are made of them. And their words."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from evenhand import measures
+from evenhand.core.dataset import base_name
 from evenhand.runs.record import AuditRecord, RunRecord, TaskRecord
 from evenhand.runs.values import ValueRecord
 from evenhand.stats.estimate import Estimate
@@ -128,12 +130,11 @@ class Row(OfTask, Number):
 
 def missing_row(record: RunRecord, task: TaskRecord, like: Row | None = None) -> Row:
     """A row without a value, for a run that lacks it: `like` that of another run, else of all items."""
-    none: dict[str, Any] = asdict(NO_ESTIMATE)
-    named: dict[str, Any] = {"groups": {}, "contrast": "", "estimand": "", "neutral": 0.0, "form": "+.3f", "main": True}
-    named |= {name: getattr(like, name) for name in named} if like else {}
-    named |= {"model": record.model, "fingerprint": record.fingerprint, "audit": record.audit_of(task)}
-    found = Row(**none, **named, task=task, prior=math.nan, judging=lambda _: task)
-    return replace(found, verdict=decide(found))
+    known: dict[str, Any] = {"groups": {}, "contrast": "", "estimand": "", "neutral": 0.0, "form": "+.3f", "main": True}
+    known |= {name: getattr(like, name) for name in known} if like else {}
+    known |= {"model": record.model, "fingerprint": record.fingerprint, "audit": record.audit_of(task)}
+    verdict = decide(NO_ESTIMATE)
+    return Row(value=math.nan, **known, task=task, prior=math.nan, verdict=verdict, judging=lambda _: task)
 
 
 def number_form(task: TaskRecord, neutral: float, compared: str) -> str:
@@ -152,18 +153,18 @@ def make_rows(values: Sequence[ValueRecord], record: RunRecord, judging: Callabl
         of_task = [value for value in values if value.task == task.name]
         audit, main = record.audit_of(task), _main_values(of_task, task)
         for value in of_task:
-            found, neutral = value.estimate, math.nan if value.neutral is None else value.neutral
+            estimate, neutral = value.estimate, math.nan if value.neutral is None else value.neutral
             low, high = (math.nan if end is None else end for end in (value.narrow_low, value.narrow_high))
             yield Row(
-                **asdict(found),
+                **asdict(estimate),
                 **{name: getattr(value, name) for name in ("model", "fingerprint", "groups", "contrast", "estimand")},
                 task=task,
                 audit=audit,
                 neutral=neutral,
                 form=number_form(task, neutral, value.contrast or value.estimand),
-                narrow=replace(found, low=low, high=high),
+                narrow=replace(estimate, low=low, high=high),
                 prior=math.nan if value.prior is None else value.prior,
-                verdict=decide(found, neutral, unfit=audit.unfit_for(task)),
+                verdict=decide(estimate, neutral, unfit=audit.unfit_for(task)),
                 main=value in main,
                 judging=judging,
             )
@@ -192,8 +193,31 @@ def _main_values(values: Sequence[ValueRecord], task: TaskRecord) -> list[ValueR
     Where there is no stereotype to tell from a default: women minus men by group, or else the value of all items,
     or of those about gender.
     """
-    both = [value for value in values if value.estimand and not value.groups]
+    estimands = [value for value in values if value.estimand and not value.groups]
     contrasts = [value for value in values if value.contrast]
     own = [value for value in values if not value.contrast and not value.estimand]
     whole = [value for value in own if value.groups == judged_group(task)] or [v for v in own if not v.groups]
-    return both or contrasts or whole
+    return estimands or contrasts or whole
+
+
+def measure_words(task: TaskRecord) -> Mapping[str, Any]:
+    """The words for the measure of a task: those beside its code, or else what the run says of it."""
+    kind = {"higher": "quality", "none": "level"}.get(task.better, "lean")
+    recorded = {"title": task.title or task.measure, "asks": task.asks or task.reading, "kind": kind}
+    return recorded | {"leans": task.leans, "unit": task.unit} | measures.words_of(task.measure)
+
+
+def dataset_words(name: str) -> Mapping[str, Any]:
+    """The words for a dataset, whatever its options; empty for a user's own."""
+    return _words().get(base_name(name), {})
+
+
+def cited_with_datasets() -> dict[str, tuple[str, ...]]:
+    """The works to cite, by dataset."""
+    return {name: tuple(words["cites"]) for name, words in _words().items() if "cites" in words}
+
+
+def _words() -> dict[str, dict[str, Any]]:
+    from evenhand import datasets  # imported late: it loads every builder
+
+    return datasets.words()

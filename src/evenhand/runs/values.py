@@ -11,8 +11,7 @@ from pydantic import TypeAdapter
 from evenhand.core.dataset import Design, without_direction
 from evenhand.core.estimands import estimates, judged_values, scores_in
 from evenhand.core.measure import Traits, summary_of
-from evenhand.core.scores import Value
-from evenhand.core.summary import Judged, group_values
+from evenhand.core.scores import Judged, Value, group_values
 from evenhand.measures import MEASURES, load
 from evenhand.runs.record import Finite, TaskRecord
 from evenhand.stats.estimate import Estimate
@@ -67,8 +66,7 @@ class ValueRecord:
         return Estimate(**known | {name: math.nan for name, number in known.items() if number is None})
 
     def row(self) -> dict[str, Any]:
-        row = asdict(self)
-        return row if self.note else {name: row[name] for name in row if name != "note"}
+        return {name: value for name, value in asdict(self).items() if value or name != "note"}
 
 
 VALUES = TypeAdapter(list[ValueRecord])
@@ -107,18 +105,18 @@ def complete_values(
     if known is None:
         return list(values)
     values = [value for value in values if not value.contrast]
-    found = rows_from(scores, task)
+    rows = rows_from(scores, task)
     if known.version == task.measure_version:
-        judged = "none" if without_direction(scores, task.better) else judged_values(found, Design.of(task), known)
-        again = {tuple(sorted(v.groups.items())): v for v in values_from(scores, task, judged)}
+        judged = "none" if without_direction(scores, task.better) else judged_values(rows, Design.of(task), known)
+        computed = {tuple(sorted(v.groups.items())): v for v in values_from(scores, task, judged)}
         same = ("low", "high", *TESTS) if not any(value.clusters for value in values) else TESTS  # 0.1.0: other ends
         values = [
-            replace(value, **{name: _nan_to_none(getattr(made, name)) for name in same})
-            if (made := again.get(tuple(sorted(value.groups.items()))))
+            replace(value, **{name: _nan_to_none(getattr(again, name)) for name in same})
+            if (again := computed.get(tuple(sorted(value.groups.items()))))
             else replace(value, p=None, p_holm=None, needed=0)
             for value in values
         ]
-    return [*values, *(value_record(value, model, fingerprint, known.neutral, task) for value in found)]
+    return [*values, *(value_record(value, model, fingerprint, known.neutral, task) for value in rows)]
 
 
 def with_families(rows: Sequence[ValueRecord], tasks: Sequence[TaskRecord]) -> list[ValueRecord]:
@@ -128,11 +126,11 @@ def with_families(rows: Sequence[ValueRecord], tasks: Sequence[TaskRecord]) -> l
     for place, row in enumerate(rows):
         if (row.contrast or row.estimand) and (key := shared.get(row.task)):
             families.setdefault((key, bool(row.estimand and not row.groups)), []).append(place)
-    found = list(rows)
+    adjusted = list(rows)
     for places in families.values():
         for place, estimate in zip(places, adjust([rows[p].estimate for p in places], crossed=True), strict=True):
-            found[place] = replace(rows[place], **{name: _nan_to_none(getattr(estimate, name)) for name in TESTS})
-    return found
+            adjusted[place] = replace(rows[place], **{name: _nan_to_none(getattr(estimate, name)) for name in TESTS})
+    return adjusted
 
 
 def _nan_to_none(value: Any) -> Any:

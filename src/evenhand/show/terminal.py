@@ -363,7 +363,7 @@ def _cost(audit: AuditRecord, of: str) -> Iterator[str]:
         yield f"{of}Computed in {audit.loaded['dtype']}: {precision.why or apart}{redone}."
     work = audit.work
     if audit.imported:
-        yield f"{of}Scores {audit.imported.told}."
+        yield f"{of}Scores {audit.imported.description}."
         return
     from_before = f", {work.kept:,} answers kept from before" if work.kept else ""
     effort = f"{work.inputs:,} distinct inputs{from_before}" if work.inputs else "every answer kept from before"

@@ -43,8 +43,8 @@ def _row_correlations(a: Floats, b: Floats) -> Floats:
     """Pearson's r of each row of `a` with the same row of `b`; NaN where one does not vary."""
     a, b = a - a.mean(axis=1, keepdims=True), b - b.mean(axis=1, keepdims=True)
     spread = np.sqrt((a**2).sum(axis=1) * (b**2).sum(axis=1))
-    found: Floats = np.divide((a * b).sum(axis=1), spread, out=np.full(len(a), np.nan), where=spread > 1e-12)
-    return found
+    r: Floats = np.divide((a * b).sum(axis=1), spread, out=np.full(len(a), np.nan), where=spread > 1e-12)
+    return r
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +67,15 @@ def fit_line(x: Floats, y: Floats, rng: np.random.Generator) -> Line:
     if np.ptp(x) == 0:
         return Line(math.nan, math.nan, math.nan, math.nan, math.nan, math.nan, math.nan, n)
     (r,) = _row_correlations(x[None], y[None])
-    found = np.polyfit(x, y, 1)
+    fitted_slope, intercept = np.polyfit(x, y, 1)
     drawn = rng.integers(n, size=(DRAWS, n))
     a, b = x[drawn], y[drawn]  # (draws, n)
     centred = a - a.mean(axis=1, keepdims=True)
     spread = (centred**2).sum(axis=1)
     slopes: Floats = np.divide((centred * b).sum(axis=1), spread, out=np.full(DRAWS, np.nan), where=spread > 1e-12)
     slope = percentiles(slopes, n, 0.95)
-    return Line(float(found[0]), *slope, float(found[1]), float(r), *percentiles(_row_correlations(a, b), n, 0.95), n)
+    ends = percentiles(_row_correlations(a, b), n, 0.95)
+    return Line(float(fitted_slope), *slope, float(intercept), float(r), *ends, n)
 
 
 def ratio_of_spreads(x: Floats, y: Floats, rng: np.random.Generator) -> tuple[float, float, float]:

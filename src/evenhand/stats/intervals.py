@@ -133,9 +133,9 @@ class Resampled:
         if g < 2:
             return math.nan, math.nan
         if FEW <= g <= MANY:
-            some = in_chunks(self.draws, g)
-            found = np.concatenate([self.values(_counts(rng.integers(g, size=(len(rows), g)))) for rows in some])
-            return (math.nan, math.nan) if np.isnan(found).all() else percentiles(found, g, 0.95)
+            chunks = in_chunks(self.draws, g)
+            draws = np.concatenate([self.values(_counts(rng.integers(g, size=(len(rows), g)))) for rows in chunks])
+            return (math.nan, math.nan) if np.isnan(draws).all() else percentiles(draws, g, 0.95)
         without = [self.values(1 - np.eye(len(rows), g, rows.start)) for rows in in_chunks(g, g)]
         return jackknife(self.value, np.concatenate(without))
 
@@ -148,21 +148,21 @@ class Paired:
 
     @property
     def before(self) -> Resampled:
-        return self._of(lambda counts: self._two(counts, 0 * counts))
+        return self._resampled(lambda counts: self._values(counts, 0 * counts))
 
     @property
     def after(self) -> Resampled:
-        return self._of(lambda counts: self._two(0 * counts, counts))
+        return self._resampled(lambda counts: self._values(0 * counts, counts))
 
     @property
     def difference(self) -> Resampled:
         """After - before: each draw has the same clusters of both."""
-        return self._of(lambda counts: self.after.values(counts) - self.before.values(counts))
+        return self._resampled(lambda counts: self.after.values(counts) - self.before.values(counts))
 
     @property
     def middle(self) -> Resampled:
         """The mean of both."""
-        return self._of(lambda counts: (self.after.values(counts) + self.before.values(counts)) / 2)
+        return self._resampled(lambda counts: (self.after.values(counts) + self.before.values(counts)) / 2)
 
     def swap_test(self, rng: np.random.Generator) -> float:
         """Two-sided p of the difference when before and after are swapped in whole clusters at random.
@@ -176,15 +176,15 @@ class Paired:
         hits, known = 1, 1
         for rows in in_chunks(self.both.draws, g):
             swapped = rng.integers(2, size=(len(rows), g)).astype(np.float64)
-            found = self._two(swapped, 1 - swapped) - self._two(1 - swapped, swapped)
-            known += int(np.count_nonzero(~np.isnan(found)))
-            hits += int(np.count_nonzero(np.abs(found) >= abs(whole) * (1 - 1e-12)))
+            differences = self._values(swapped, 1 - swapped) - self._values(1 - swapped, swapped)
+            known += int(np.count_nonzero(~np.isnan(differences)))
+            hits += int(np.count_nonzero(np.abs(differences) >= abs(whole) * (1 - 1e-12)))
         return hits / known if known > self.both.draws / 2 else math.nan
 
-    def _of(self, values: Callable[[Floats], Floats]) -> Resampled:
+    def _resampled(self, values: Callable[[Floats], Floats]) -> Resampled:
         return Resampled(self.both.clusters // 2, values, self.both.draws)
 
-    def _two(self, before: Floats, after: Floats) -> Floats:
+    def _values(self, before: Floats, after: Floats) -> Floats:
         return self.both.values(np.concatenate([before, after], axis=1))
 
 

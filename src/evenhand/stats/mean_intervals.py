@@ -136,7 +136,7 @@ class _VarianceEstimate:
 
     variance: float
     freedom: float
-    fewest_clusters: int = 2
+    fewest: int = 2
 
 
 def _multiway_variance(

@@ -137,14 +137,14 @@ def partition_test(
         for rows in in_chunks(draws, units):
             bits = rng.bit_generator.random_raw(-(-len(rows) * units // 4))  # four numbers each
             numbers = bits.view(np.uint16)[: len(rows) * units].reshape(len(rows), units)
-            every = [numbers if len(tests) == 1 else numbers.take(of, axis=1) for of in columns]
-            drawn = [test.lowest_partitions(of) for test, of in zip(tests, every, strict=True)]
+            by_test = [numbers if len(tests) == 1 else numbers.take(of, axis=1) for of in columns]
+            drawn = [test.lowest_partitions(of) for test, of in zip(tests, by_test, strict=True)]
             fair = np.logical_and.reduce([once for _, once in drawn])
-            effects = [test.partition_effects(chosen[fair]) for test, (chosen, _) in zip(tests, drawn, strict=True)]
-            parts.append(np.mean(effects, axis=0))
-    found = np.concatenate(parts) if one_sided else np.abs(np.concatenate(parts))
-    hits = int(np.count_nonzero(found >= (value if one_sided else abs(value)) - 1e-9))
-    return max(1, hits) / len(found) if exact else (1 + hits) / (1 + len(found))
+            each = [test.partition_effects(chosen[fair]) for test, (chosen, _) in zip(tests, drawn, strict=True)]
+            parts.append(np.mean(each, axis=0))
+    effects = np.concatenate(parts) if one_sided else np.abs(np.concatenate(parts))
+    hits = int(np.count_nonzero(effects >= (value if one_sided else abs(value)) - 1e-9))
+    return max(1, hits) / len(effects) if exact else (1 + hits) / (1 + len(effects))
 
 
 def _columns(tests: Sequence[TwoSets]) -> list[list[int]]:

@@ -159,8 +159,8 @@ def holm(ps: Sequence[float]) -> list[float]:
     NaN stays NaN, and does not count. The same as statsmodels' to the last bit, but without its garbage collection,
     which took most of the time of a comparison.
     """
-    given = np.asarray(ps, dtype=np.float64)
-    known = np.argsort(given)[: np.count_nonzero(~np.isnan(given))]
-    found = np.full(len(given), np.nan)
-    found[known] = np.minimum(np.maximum.accumulate(given[known] * np.arange(len(known), 0, -1)), 1)
-    return [float(p) for p in found]
+    raw = np.asarray(ps, dtype=np.float64)
+    order = np.argsort(raw)[: np.count_nonzero(~np.isnan(raw))]
+    adjusted = np.full(len(raw), np.nan)
+    adjusted[order] = np.minimum(np.maximum.accumulate(raw[order] * np.arange(len(order), 0, -1)), 1)
+    return [float(p) for p in adjusted]

@@ -71,13 +71,13 @@ def clusters_needed(rows: int) -> int:
 
 def adjust(family: Sequence[AnyEstimate], *, crossed: bool = False) -> list[AnyEstimate]:
     """The estimates of one family with p adjusted, what they could have detected, and how many clusters they need."""
-    rows = max(1, sum(not math.isnan(found.p) for found in family))
+    rows = max(1, sum(not math.isnan(row.p) for row in family))
     needed = FEWEST_CROSSED if crossed else clusters_needed(rows)
     adjusted = list(family)
-    for place, p in enumerate(holm([found.p for found in family])):
-        if (found := family[place]).known:
-            least = detectable(found.low, found.high, found.freedom, found.clusters, rows=rows)
-            adjusted[place] = replace(found, p_holm=p, needed=needed, detectable=least)
+    for place, (row, p) in enumerate(zip(family, holm([row.p for row in family]), strict=True)):
+        if row.known:
+            least = detectable(row.low, row.high, row.freedom, row.clusters, rows=rows)
+            adjusted[place] = replace(row, p_holm=p, needed=needed, detectable=least)
     return adjusted
 
 

@@ -61,7 +61,7 @@ def import_scores(
         tasks=tuple(records),
         work=Work(),
         tokens={},
-        warnings=(f"The scores were {found.origin.told}. No model was asked or checked.", *found.warnings),
+        warnings=(f"The scores were {found.origin.description}. No model was asked or checked.", *found.warnings),
         caveats=tuple(found.caveats),
         started=started.isoformat(timespec="seconds"),
         seconds=round(time.monotonic() - clock, 1),

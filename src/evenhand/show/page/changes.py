@@ -100,7 +100,7 @@ class Language:
 
     @property
     def way(self) -> int:
-        """1 if it is shown to be worse, -1 if better, else 0: by stats.verdict.moved, for a single row."""
+        """1 if it is shown to be worse, -1 if better, else 0: by stats.verdict.change_side, for a single row."""
         return change_side(self.change.low, self.change.high, self.p, self.sentences, clusters_needed(1))
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from evenhand.core.words import changes
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
-from evenhand.runs.words import dataset_words
+from evenhand.runs.rows import dataset_words
 from evenhand.show.page.readings import Reading, group
 
 BETWEEN = " | "

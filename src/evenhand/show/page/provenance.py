@@ -51,7 +51,7 @@ def _audit_facts(audit: AuditRecord) -> Iterator[tuple[str, Any]]:
     yield "items of each dataset", sample if task.budget is None else f"what a budget of {task.budget:,} allows"
     yield "seed", task.seed
     if audit.imported:
-        yield "scores", audit.imported.told
+        yield "scores", audit.imported.description
         yield "SHA-256 of the file", audit.imported.sha256
         yield "imported", audit.started
     else:

@@ -11,8 +11,7 @@ from typing import Any
 from evenhand.analysis.change import Change
 from evenhand.core.dataset import ESTIMANDS
 from evenhand.runs.record import TaskRecord
-from evenhand.runs.rows import Row
-from evenhand.runs.words import dataset_words, measure_words
+from evenhand.runs.rows import Row, dataset_words, measure_words
 from evenhand.stats.verdict import MARKS as SIZE_MARKS
 from evenhand.stats.verdict import NO_SIZE
 

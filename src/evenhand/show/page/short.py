@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from evenhand.runs.record import RunRecord
-from evenhand.runs.words import dataset_words
+from evenhand.runs.rows import dataset_words
 from evenhand.show.page import readings
 from evenhand.show.page.section import Line, Measured
 from evenhand.stats.significance import holm
