@@ -16,11 +16,11 @@ from evenhand import datasets
 from evenhand.core.items import Pair
 from evenhand.core.questions import Likelihood
 from evenhand.distributed.cluster import check_engine, connection
-from evenhand.distributed.remote_model import WorkerPool
+from evenhand.distributed.workers import WorkerPool
 from evenhand.models.planning.plan import Batch
 
 if TYPE_CHECKING:
-    from evenhand.distributed.remote_model import RemoteModel
+    from evenhand.distributed.workers import RemoteModel
 
 NAME = "PLL on Ray, mini-en, two single-threaded workers: one worker"
 SENTENCES = 100
@@ -47,7 +47,7 @@ def rows() -> Iterator[Row]:
 
 
 def _row() -> Row:
-    from evenhand.distributed.remote_model import remote_model
+    from evenhand.distributed.workers import remote_model
     from evenhand.models.loading.names import find
 
     pairs = [item for item in datasets.load("tgb").items if isinstance(item, Pair)]

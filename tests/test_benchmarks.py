@@ -146,12 +146,11 @@ def test_a_causal_model_and_its_peer_agree(monkeypatch: pytest.MonkeyPatch) -> N
 def test_two_workers_and_one_answer_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a model whose values depend on the batches that it gets, and that takes no time to load."""
     pytest.importorskip("ray", reason="Ray is not installed: pip install 'evenhand[ray]'")
-    from evenhand.distributed import remote_model
+    from evenhand.distributed import workers as on_cluster
 
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]))
-    monkeypatch.setattr(
-        remote_model, "remote_model", lambda name, pool, **_: remote_model.RemoteModel(Letters, pool, name=name)
-    )
+    made = on_cluster.RemoteModel
+    monkeypatch.setattr(on_cluster, "remote_model", lambda name, pool, **_: made(Letters, pool, name=name))
     monkeypatch.setattr(workers, "SENTENCES", 3)
     (row,) = workers.rows()
     row.check()

@@ -16,10 +16,10 @@ from evenhand.auditing.spec import AuditSpec
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.errors import BadInput, ModelError, RunError, UnfitModel
+from evenhand.models import ModelSource
 from evenhand.models.networks.causal import CausalLM
 from evenhand.models.served.connection import Address
 from evenhand.models.served.model import ServedModel
-from evenhand.models.source import ModelSource
 from helpers import made_bbq, tiny
 from helpers.openai_server import FakeServer, serving
 from helpers.typed import load

@@ -18,7 +18,7 @@ from evenhand.analysis.tracking import Track, make_track
 from evenhand.auditing.track import check_alike, checkpoints
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as command
-from evenhand.models.source import ModelSource
+from evenhand.models import ModelSource
 from evenhand.show.track import lead, notes
 from helpers import tiny
 from helpers.null_curves import false_alarms, noise_of

@@ -17,9 +17,9 @@ from evenhand.cli.terminal import run as run_command
 from evenhand.core.model import about
 from evenhand.distributed import cluster
 from evenhand.distributed.cluster import check_engine, connection
-from evenhand.distributed.remote_model import Stopped, WorkerPool
+from evenhand.distributed.workers import WorkerPool
 from evenhand.errors import ClusterError, UnknownName
-from evenhand.models.source import ModelSource
+from evenhand.models import ModelSource
 from helpers.packages import without
 
 needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")
@@ -96,7 +96,7 @@ def test_everybody_stops_together() -> None:
     pool = WorkerPool(1)
     pool.check()
     pool.stopped.set()
-    with pytest.raises(Stopped, match="kept"):
+    with pytest.raises(ClusterError, match="kept"):
         pool.check()
 
 

@@ -12,16 +12,16 @@ RECIPE = Recipe(learning_rate=1e-3, epochs=4, batch=3)
 
 if __name__ == "__main__":
     base, out = sys.argv[1], Path(sys.argv[2])
-    recent = loop.recent_loss
+    recent_loss = loop.recent_loss
 
     def stopping(losses: Sequence[float]) -> float:
         if len(losses) == 5:
             raise KeyboardInterrupt
-        return recent(losses)
+        return recent_loss(losses)
 
     loop.recent_loss = stopping
     try:
         finetune(base, tiny.TEXTS, RECIPE, out, every=0.0)
     except KeyboardInterrupt:
-        loop.recent_loss = recent
+        loop.recent_loss = recent_loss
         finetune(base, tiny.TEXTS, RECIPE, out)

@@ -49,7 +49,7 @@ def test_a_seventh_of_the_pieces_is_predicted_and_most_of_it_masked(base: Path) 
     ids = torch.randint(len(tokenizer.all_special_ids), len(tokenizer), (400, 50))
     ids[:, 0], ids[:, 40:] = tokenizer.cls_token_id, tokenizer.pad_token_id
     attention = (torch.arange(50) < 40).long().expand(400, 50)
-    masked, labels = mlm._masked(ids, attention, tokenizer, 0.15)
+    masked, labels = mlm._mask_tokens(ids, attention, tokenizer, 0.15)
     chosen = labels != loop.IGNORED
     assert not chosen[:, 0].any()
     assert not chosen[:, 40:].any()
@@ -79,12 +79,12 @@ def test_recipes_are_the_papers() -> None:
 
 def test_the_released_padding_is_of_masks_that_are_attended_to_and_predicted(base: Path, tmp_path: Path) -> None:
     tokenizer = evenhand.load(str(base)).tokenizer
-    padded = mlm._padded_with_mask([*tiny.TEXTS, ""], tokenizer, 64)
+    padded = mlm._pad_with_mask([*tiny.TEXTS, ""], tokenizer, 64)
     assert {len(ids) for ids in padded} == {16}  # of at most 11 words
     plain = tokenizer(tiny.TEXTS[0])["input_ids"]
     assert padded[0] == plain + [tokenizer.mask_token_id] * (16 - len(plain))
     ids = torch.tensor(padded * 50)
-    _, labels = mlm._masked(ids, torch.ones_like(ids), tokenizer, 0.15, mask_too=True)
+    _, labels = mlm._mask_tokens(ids, torch.ones_like(ids), tokenizer, 0.15, mask_too=True)
     chosen = (labels != loop.IGNORED) & (ids == tokenizer.mask_token_id)
     assert chosen.sum() / (ids == tokenizer.mask_token_id).sum() == pytest.approx(0.15, abs=0.03)
     assert (labels[chosen] == tokenizer.mask_token_id).all()
@@ -137,13 +137,13 @@ def test_training_that_was_stopped_goes_on_to_the_same_weights(
 ) -> None:
     short = dataclasses.replace(QUICK, epochs=3)
     whole = evenhand.load(str(finetune(str(base), tiny.TEXTS, short, tmp_path / "whole"))).fingerprint
-    recent, calls = loop.recent_loss, []
+    recent_loss, calls = loop.recent_loss, []
 
     def stopping(losses: list[float]) -> float:
         calls.append(len(losses))
         if len(losses) == 4:
             raise KeyboardInterrupt
-        return recent(losses)
+        return recent_loss(losses)
 
     monkeypatch.setattr(loop, "recent_loss", stopping)
     with pytest.raises(KeyboardInterrupt):
@@ -152,7 +152,7 @@ def test_training_that_was_stopped_goes_on_to_the_same_weights(
 
     def counting(losses: list[float]) -> float:
         calls.append(len(losses))
-        return recent(losses)
+        return recent_loss(losses)
 
     monkeypatch.setattr(loop, "recent_loss", counting)
     calls.clear()

@@ -91,7 +91,7 @@ def test_a_stopped_training_goes_on_and_a_finished_one_is_not_done_again(
     done = finetune_nli(str(base), EXAMPLES, SHORT, tmp_path / "out")
     assert "Resuming from step 4" in caplog.text
     assert evenhand.load(str(done.folder)).fingerprint == whole
-    monkeypatch.setattr(nli, "learn", lambda *args, **kwargs: pytest.fail("trained again"))
+    monkeypatch.setattr(nli, "train", lambda *args, **kwargs: pytest.fail("trained again"))
     assert finetune_nli(str(base), EXAMPLES, SHORT, tmp_path / "out") == done
     with pytest.raises(BadInput, match="holds the model of another training"):
         finetune_nli(str(base), EXAMPLES[:3], SHORT, tmp_path / "out")

@@ -24,12 +24,11 @@ from evenhand.core.progress import one_bar, showing
 from evenhand.core.scores import Result
 from evenhand.distributed.cluster import check_engine, connection, silence_ray
 from evenhand.errors import BadInput, EvenhandError, UnfitModel
-from evenhand.models import LOADING, options_of
+from evenhand.models import LOADING, ModelSource, options_of
 from evenhand.models.base import Chats, Counted, Planned, Recognisable, Selective, check_questions, overflowed, refusal
 from evenhand.models.cache import Remembering, check_same_model, delete_batches
 from evenhand.models.engines import OPENAI
 from evenhand.models.loading.names import ModelPlace, find, with_parent
-from evenhand.models.source import ModelSource
 from evenhand.runs import folder
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import AuditRecord, Precision, RunRecord, read_record
@@ -284,8 +283,7 @@ def _sweep_on_ray(
     workers: int | None,
 ) -> Iterator[Audited]:
     silence_ray()
-    from evenhand.distributed.remote_model import remote_model, worker_pool
-    from evenhand.distributed.worker import threads
+    from evenhand.distributed.workers import remote_model, threads, worker_pool
 
     if address is None and workers and workers * threads() > (cores := os.cpu_count() or 1):
         log.warning(

@@ -9,10 +9,10 @@ from evenhand.auditing.sampling import affordable_tasks
 from evenhand.auditing.spec import AuditSpec
 from evenhand.core.loop import questions_of
 from evenhand.errors import BadInput
+from evenhand.models import ModelSource
 from evenhand.models.engines import OPENAI
 from evenhand.models.served.asking import Ability, Kind, cannot, countable
 from evenhand.models.served.client import Request
-from evenhand.models.source import ModelSource
 
 CHARACTERS = 4
 """Approximate characters per token in English."""

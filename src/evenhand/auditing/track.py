@@ -13,8 +13,8 @@ from evenhand.auditing.spec import AuditSpec
 from evenhand.core.described import Named
 from evenhand.core.files import CHECKPOINT, prepare, read_parsed
 from evenhand.errors import BadInput, OtherModel, RunError
+from evenhand.models import ModelSource
 from evenhand.models.loading.names import ADAPTER, find
-from evenhand.models.source import ModelSource
 from evenhand.runs.comparable import in_common, same_task, task_names
 from evenhand.runs.folder import ANSWERS, StoredRun
 from evenhand.runs.record import TaskRecord

@@ -25,9 +25,8 @@ from evenhand.core.measure import Measures
 from evenhand.core.model import Model
 from evenhand.errors import BadInput
 from evenhand.gate.gate import Gate
-from evenhand.models import check_keywords
+from evenhand.models import ModelSource, check_keywords
 from evenhand.models.loading.names import DEFAULT
-from evenhand.models.source import ModelSource
 from evenhand.run import Run
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import RunRecord

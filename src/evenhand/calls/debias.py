@@ -31,9 +31,9 @@ from evenhand.errors import BadInput, UnfitModel
 from evenhand.mitigation import add, load, options_of
 from evenhand.mitigation.base import Mitigation
 from evenhand.mitigation.cds import Cds
+from evenhand.models import ModelSource
 from evenhand.models.cache import Remembering
 from evenhand.models.loading.names import DEFAULT
-from evenhand.models.source import ModelSource
 from evenhand.plugins import load_installed
 from evenhand.run import Run
 from evenhand.runs.comparable import distinct_names

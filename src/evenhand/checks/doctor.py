@@ -19,10 +19,9 @@ from evenhand.core.model import CAREFUL, FINE, UNCHECKED, UNFIT, Finding, Findin
 from evenhand.core.parameters import ONE_MODEL, Doctor, Loaded
 from evenhand.core.progress import one_bar
 from evenhand.errors import BadInput, UnfitModel, UnknownName
-from evenhand.models import check_keywords
+from evenhand.models import ModelSource, check_keywords
 from evenhand.models.base import Examined, RunsInWorker, Selective, SelfChecked, refusal
 from evenhand.models.loading.names import DEFAULT
-from evenhand.models.source import ModelSource
 from evenhand.runs.record import AuditRecord
 
 Check = Callable[[Case], Iterator[Finding]]

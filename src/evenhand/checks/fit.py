@@ -142,14 +142,14 @@ def _gendered_words(item: Item) -> Iterator[tuple[str, str, Place]]:
             yield "target", gender_of(span.of(text)) or "", (text, span)
 
 
-def _without_article(text: str, found: Sequence[Span]) -> Span | None:
+def _without_article(text: str, spans: Sequence[Span]) -> Span | None:
     """From the first of these words to the last, without a leading article: "an" for "a" is not a word measured."""
-    kept = list(dropwhile(lambda span: span.of(text).lower() in ARTICLES, found))
-    return Span(kept[0].start, kept[-1].stop) if kept else None
+    rest = list(dropwhile(lambda span: span.of(text).lower() in ARTICLES, spans))
+    return Span(rest[0].start, rest[-1].stop) if rest else None
 
 
 def _count_tokens(model: TokenCounter, places: Mapping[Name, list[Place]]) -> dict[Name, int]:
     """The largest number of tokens of each word in a few of its sentences: in one, another word may be unknown."""
-    few = {name: [found[i * len(found) // TRIED] for i in range(TRIED)] for name, found in places.items()}
-    counts = iter(model.count_tokens([place for found in few.values() for place in found]))
-    return {name: max(next(counts) for _ in found) for name, found in few.items()}
+    few = {name: [some[i * len(some) // TRIED] for i in range(TRIED)] for name, some in places.items()}
+    counts = iter(model.count_tokens([place for some in few.values() for place in some]))
+    return {name: max(next(counts) for _ in some) for name, some in few.items()}

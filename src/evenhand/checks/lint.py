@@ -98,7 +98,7 @@ def _token_counter(name: str) -> Count:
 
     def count(texts: Sequence[str]) -> list[int]:
         known = [(text, Span(0, len(text))) for text in texts if text.strip()]
-        found = iter(model.count_tokens(known))
-        return [next(found) if text.strip() else 0 for text in texts]
+        counts = iter(model.count_tokens(known))
+        return [next(counts) if text.strip() else 0 for text in texts]
 
     return count

@@ -22,8 +22,8 @@ def sentences(language: str) -> tuple[str, ...]:
 @cache
 def inferences(language: str) -> tuple[Example, ...]:
     """Equal numbers of entailments, contradictions and neutral pairs, from data/plain-nli.tsv."""
-    found = (row for row in read_tsv("plain-nli.tsv", HERE) if row["language"] == language)
-    return tuple(Example(row["premise"], row["hypothesis"], row["label"]) for row in found)
+    rows = (row for row in read_tsv("plain-nli.tsv", HERE) if row["language"] == language)
+    return tuple(Example(row["premise"], row["hypothesis"], row["label"]) for row in rows)
 
 
 def shuffled(text: str, language: str) -> str:

@@ -103,12 +103,12 @@ def vocabulary(case: Case) -> Iterator[Finding]:
     if not isinstance(case.model, TokenCounter) or not case.datasets:
         return
     fits = [case.fits.get(dataset.name) or fit(case.model, dataset) for dataset in case.sampled]
-    lines = [line for found in fits for line in found.warnings(case.model.name)]
+    lines = [line for each in fits for line in each.warnings(case.model.name)]
     if lines:
         more = f" The same holds for {len(lines) - 1} more datasets." if lines[1:] else ""
         yield Finding("vocabulary", CAREFUL, lines[0] + more, "Choose another model, or its language with `lang`.")
         return
-    known = {word: n for found in fits for word, n in (found.targets | found.texts).items()}
+    known = {word: n for each in fits for word, n in (each.targets | each.texts).items()}
     unknown = [word for word, n in known.items() if not n]
     says = f"{len(unknown)} of {len(known)} words to be measured are unknown"
     if unknown:
@@ -126,11 +126,11 @@ def splitting(case: Case) -> Iterator[Finding]:
     """
     if not isinstance(case.model, TokenCounter) or case.language in plain_texts.SPACELESS:
         return
-    found = [cut for dataset in case.sampled for cut in cuts(case.model, dataset)]
+    all_cuts = [cut for dataset in case.sampled for cut in cuts(case.model, dataset)]
     for role in ("target", "attribute"):
         shares, said = [], []
         for gender in ("female", "male"):
-            distinct = {cut.text.lower(): cut for cut in found if (cut.role, cut.gender) == (role, gender)}
+            distinct = {cut.text.lower(): cut for cut in all_cuts if (cut.role, cut.gender) == (role, gender)}
             if not distinct:
                 break
             split = [cut.text for cut in distinct.values() if cut.split]
@@ -192,8 +192,8 @@ def _read(model: Planned, question: Question) -> Reading:
     return model.plan([question]).readings[0]
 
 
-def _quote(found: list[str]) -> str:
-    return ", ".join(f"'{word}'" for word in found[:3])
+def _quote(words: list[str]) -> str:
+    return ", ".join(f"'{word}'" for word in words[:3])
 
 
 def _input_length(reading: Reading, kind: str) -> int:

@@ -187,8 +187,8 @@ def audit(
 def _print_costs(models: Sequence[str], given: AuditOptions, as_json: bool) -> None:
     from evenhand.auditing.estimate import estimate
     from evenhand.auditing.spec import AuditSpec
+    from evenhand.models import ModelSource
     from evenhand.models.served.asking import KINDS
-    from evenhand.models.source import ModelSource
     from evenhand.show.tables import table
 
     heads = ("dataset", "requests", "tokens of prompts, about", "tokens of replies, at most")

@@ -15,10 +15,14 @@ from evenhand.errors import BadInput, ClusterError, check_known
 log = logging.getLogger(__name__)
 
 ENGINES = ("local", "ray")
-KNOCKING, ANSWERING = 5.0, 20.0  # seconds to wait for a connection, and for an answer of the cluster
+CONNECTING, ANSWERING = 5.0, 20.0  # seconds to wait for a connection, and for an answer of the cluster
 STORE = 256 * 2**20  # bytes of shared memory of a cluster that we start: workers exchange little
-QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0", "RAY_DEDUP_LOGS_SKIP_REGEX": ".*"}
-QUIET["RAY_IGNORE_UNHANDLED_ERRORS"] = "1"
+QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_DEDUP_LOGS_SKIP_REGEX": ".*",
+    "RAY_IGNORE_UNHANDLED_ERRORS": "1",
+}
 """No usage statistics, no warnings about later versions of Ray, no logs of lost machines among our results."""
 
 
@@ -35,7 +39,8 @@ def check_engine(engine: str, address: str | None, workers: int | None) -> None:
 
 def silence_ray() -> None:
     """Keep Ray from printing; must be called before it is imported."""
-    os.environ.update({name: os.environ.get(name, value) for name, value in QUIET.items()})
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
 
 
 @contextmanager
@@ -76,7 +81,7 @@ def check_reachable(address: str) -> None:
         )
     command = [sys.executable, "-m", "ray.scripts.scripts", "health-check", "--address", address]
     try:
-        socket.create_connection((host, int(port)), KNOCKING).close()
+        socket.create_connection((host, int(port)), CONNECTING).close()
         subprocess.run(command, capture_output=True, text=True, check=True, timeout=ANSWERING)
     except (OSError, OverflowError) as error:
         raise _no_cluster_error(address, getattr(error, "strerror", None) or str(error)) from error

@@ -1,17 +1,19 @@
 """Models, which answer questions. The rest of the package knows only their interface, `core.model`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast, overload
 
 from evenhand.core.described import describe
-from evenhand.core.model import Model, kind_of
+from evenhand.core.model import Model, check_model, kind_of
 from evenhand.core.parameters import Checkpoint, Loading
 from evenhand.errors import BadInput, UnfitModel, check_known
 from evenhand.models.engines import ENGINES, OURS
 from evenhand.models.engines import add as add
-from evenhand.models.loading.names import DEFAULT, ModelPlace
+from evenhand.models.loading.names import DEFAULT, ModelPlace, kind
 from evenhand.models.loading.names import find as find
 from evenhand.models.vectors import load as load_vectors
 
@@ -60,21 +62,21 @@ def load(
     parameters.
     """
     given: Any = name  # or what `ModelSource` has resolved it to
-    found = given if isinstance(given, ModelPlace) else find(given)  # a wrong name fails before torch is imported
+    place = given if isinstance(given, ModelPlace) else find(given)  # a wrong name fails before torch is imported
     here: dict[str, Any] = {"revision": revision, "dtype": dtype, "device": device, "batch_size": batch_size}
     here |= {"trust_remote_code": trust_remote_code, "labels": labels}
-    if found.engine:
+    if place.engine:
         served = {"base_url": base_url, "concurrency": concurrency, "samples": samples}
-        taken = applicable_options(found, {**here, **served, **options})
-        return ENGINES[found.engine].load(found.source, taken)
+        taken = applicable_options(place, {**here, **served, **options})
+        return ENGINES[place.engine].load(place.source, taken)
     check_keywords("load", options)
     if base_url is not None:
-        raise BadInput(f"`base_url` is for a model behind a server, openai:NAME. Got '{found.name}': leave it out.")
-    if found.holds_vectors:
-        return load_vectors(Path(found.source) / found.file)
-    from evenhand.models.loading.load import load as load_found
+        raise BadInput(f"`base_url` is for a model behind a server, openai:NAME. Got '{place.name}': leave it out.")
+    if place.holds_vectors:
+        return load_vectors(Path(place.source) / place.file)
+    from evenhand.models.loading.load import load as load_checkpoint
 
-    return load_found(found, **here)
+    return load_checkpoint(place, **here)
 
 
 LOADING = {one.name: one.default for one in signature(load).parameters.values() if one.kind is one.KEYWORD_ONLY}
@@ -87,24 +89,24 @@ def check_keywords(function: str, given: Mapping[str, Any]) -> None:
         raise TypeError(f"{function}() got an unexpected keyword argument '{min(unknown)}'")
 
 
-def options_of(found: ModelPlace) -> Sequence[str]:
+def options_of(place: ModelPlace) -> Sequence[str]:
     """The loading options that apply to the model."""
-    if found.holds_vectors:
+    if place.holds_vectors:
         return ()
-    return ENGINES[found.engine].options if found.engine else list(LOADING)
+    return ENGINES[place.engine].options if place.engine else list(LOADING)
 
 
-def applicable_options(found: ModelPlace, given: Mapping[str, Any]) -> dict[str, Any]:
+def applicable_options(place: ModelPlace, given: Mapping[str, Any]) -> dict[str, Any]:
     """These loading options, without parameters of `load` that are at their default or do not apply to a server.
 
     Raises an error for any other option that the model does not have.
     """
-    known = options_of(found)
+    known = options_of(place)
     left_out = LOADING.keys() - set(known)  # none of them, unless it has an engine
-    if found.engine and found.engine not in OURS:  # its own defaults count
+    if place.engine and place.engine not in OURS:  # its own defaults count
         left_out = {name for name, default in LOADING.items() if (given.get(name) or None) == (default or None)}
     taken = {name: value for name, value in given.items() if name not in left_out}
-    check_known(f"option of '{found.engine}:'" if found.engine else f"option of '{found.name}'", taken, known)
+    check_known(f"option of '{place.engine}:'" if place.engine else f"option of '{place.name}'", taken, known)
     return taken
 
 
@@ -120,3 +122,52 @@ def check_masked(model: Model) -> None:
     if (kind := kind_of(model)) != "masked":
         other = {"causal": "a causal one", "nli": "an NLI classifier", "vectors": "a file of vectors"}[kind]
         raise UnfitModel(f"This takes a masked language model. '{model.name}' is {other}.")
+
+
+@dataclass(frozen=True)
+class ModelSource:
+    """A model that is loaded from a `place`, or `given` as an object; or both, if workers have loaded it from there."""
+
+    place: ModelPlace
+    kind: str
+    """masked, causal or nli; empty where only loading can tell."""
+    given: Model | None = None
+    loading: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        model: "str | Path | ModelPlace | Model | ModelSource",
+        loading: Mapping[str, Any] | None = None,
+        caller: str = "audit",
+    ) -> "ModelSource":
+        """The source of a model that a user names or gives; `loading` goes to `evenhand.load`, if it is a name."""
+        if isinstance(model, ModelSource):
+            return model
+        given: Any = find(str(model)) if isinstance(model, str | Path) else model
+        if isinstance(given, ModelPlace):
+            options, its_kind = applicable_options(given, loading or {}), kind(given)
+            if its_kind or not given.engine:
+                return cls(given, its_kind, loading=options)
+            given = ENGINES[given.engine].load(given.source, options)
+        elif loading:
+            raise TypeError(f"{caller}() got an unexpected keyword argument '{min(loading)}'")
+        check_model(given)
+        return cls(ModelPlace(given.name, "", on_hub=False), kind_of(given), given)
+
+    @property
+    def name(self) -> str:
+        return self.place.name
+
+    def load(self) -> Model:
+        return self.given if self.given is not None else self._load_here()
+
+    def _load_here(self, **other: Any) -> Model:
+        resolved: Any = self.place  # in place of a name, which need not be resolved again
+        model: Model = load(resolved, **{**self.loading, **other})
+        return model
+
+    @property
+    def exact(self) -> Callable[[], Model] | None:
+        """Loads the same model in float32, to compare half precision with; None if it cannot be loaded again."""
+        return None if self.place.engine or not self.place.source else partial(self._load_here, dtype="float32")

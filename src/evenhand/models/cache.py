@@ -42,10 +42,8 @@ def key(question: Question) -> str:
         return _json(question, _to_jsonable)
     usual = {field.name: field.default for field in fields(question) if field.name != "masks"}  # which old keys have
     equal = {field.name for field in fields(question) if field.compare}
-    told = {
-        name: value for name, value in asdict(question).items() if name in equal and value != usual.get(name, object())
-    }
-    return _json({"ask": type(question).__name__.lower(), **told}, int)
+    unusual = {name: v for name, v in asdict(question).items() if name in equal and v != usual.get(name, object())}
+    return _json({"ask": type(question).__name__.lower(), **unusual}, int)
 
 
 def _json(thing: object, default: Callable[[Any], Any]) -> str:
@@ -149,25 +147,23 @@ class Remembering:
             if damaged:
                 log.warning(f"{damaged:,} of the answers in '{self.path}' are damaged, and are asked for again.")
             self.work += Work(len(questions), len(answers))
+            rest = [i for i in range(len(questions)) if i not in answers]
             if isinstance(self.model, Selective):
-                rest = [i for i in range(len(questions)) if i not in answers]
-                refused = [(i, Answer.none(why)) for i in rest if (why := refusal(self.model, [questions[i]]))]
-                self._keep(store, questions, answers, refused)
-            if len(answers) < len(questions):
-                if all(apart) and isinstance(self.model, Batched):
-                    with foreign(f"The model '{self.name}' failed to answer", self.model):
-                        for batch in self.model.batched_answers(questions, frozenset(answers)):
-                            found = ((n, check_answer(questions[n], answer)) for n, answer in batch)
-                            self._keep(store, questions, answers, found)
-                elif isinstance(self.model, Planned):
-                    with foreign(f"The model '{self.name}' failed to answer", self.model):
-                        self._work_through(self.model, questions, answers, store)
-                elif isinstance(self.model, Streams):
-                    self._ask_on(self.model, questions, answers, store)
-                else:
-                    rest = [i for i in range(len(questions)) if i not in answers]
-                    fresh = zip(rest, ask(self.model, [questions[i] for i in rest]), strict=True)
-                    self._keep(store, questions, answers, fresh)
+                refused = {i: Answer.none(why) for i in rest if (why := refusal(self.model, [questions[i]]))}
+                self._keep(store, questions, answers, refused.items())
+                rest = [i for i in rest if i not in refused]
+            if rest and all(apart) and isinstance(self.model, Batched):
+                with foreign(f"The model '{self.name}' failed to answer", self.model):
+                    for batch in self.model.batched_answers(questions, frozenset(answers)):
+                        self._keep(store, questions, answers, ((n, check_answer(questions[n], a)) for n, a in batch))
+            elif rest and isinstance(self.model, Planned):
+                with foreign(f"The model '{self.name}' failed to answer", self.model):
+                    self._run_plan(self.model, questions, answers, store)
+            elif rest and isinstance(self.model, Streams):
+                self._stream(self.model, questions, rest, answers, store)
+            elif rest:
+                fresh = ask(self.model, [questions[i] for i in rest])
+                self._keep(store, questions, answers, zip(rest, fresh, strict=True))
         return [answers[i] for i in range(len(questions))]
 
     @property
@@ -176,27 +172,28 @@ class Remembering:
         with open_store(self.path) as store:
             return dict(store.execute("SELECT name, count FROM spent WHERE fingerprint = ?", (self.fingerprint,)))
 
-    def _work_through(self, model: Planned, questions: Sequence[Question], answers: Answers, store: Store) -> None:
+    def _run_plan(self, model: Planned, questions: Sequence[Question], answers: Answers, store: Store) -> None:
         plan = model.plan(questions)
         needed = sorted({n for i, numbers in enumerate(plan.needs) if i not in answers for n in numbers})
         log.info(f"{len(questions):,} questions, {plan.inputs:,} distinct inputs, {len(needed):,} batches.")
         self._keep(store, questions, answers, plan.unanswerable())
-        finished = {n: values for n in needed if (values := self._kept_values(store, plan.batches[n])) is not None}
-        rest = [number for number in needed if number not in finished]
+        stored = {n: values for n in needed if (values := self._stored_values(store, plan.batches[n])) is not None}
+        rest = [number for number in needed if number not in stored]
         with gc_frozen():
-            for number, values in chain(finished.items(), run_batches(plan, rest, model.stream)):
+            for number, values in chain(stored.items(), run_batches(plan, rest, model.stream)):
                 self._keep(store, questions, answers, plan.settle(number, values), plan.batches[number], values)
         self.work += Work(inputs=plan.inputs, batches=len(rest))
         with store:
             store.execute("DELETE FROM batches WHERE fingerprint = ?", (self.fingerprint,))
 
-    def _ask_on(self, model: Streams, questions: Sequence[Question], answers: Answers, store: Store) -> None:
-        rest = [i for i in range(len(questions)) if i not in answers]
+    def _stream(
+        self, model: Streams, questions: Sequence[Question], rest: Sequence[int], answers: Answers, store: Store
+    ) -> None:
         fresh: list[tuple[int, Answer]] = []
         known = model if isinstance(model, Recognisable) else None
         written, good, unchecked = time.monotonic(), known and known.good, list[int]()
         try:
-            for place, answer in self._stream(model, [questions[i] for i in rest]):
+            for place, answer in self._checked_answers(model, [questions[i] for i in rest]):
                 if known and known.good != good:
                     unchecked, good = [], known.good
                 unchecked.append(rest[place])
@@ -207,8 +204,8 @@ class Remembering:
         except ServerChanged:
             fresh = [(i, answer) for i, answer in fresh if i not in unchecked]
             with store:
-                mine = [(self.fingerprint, key(questions[i])) for i in unchecked]
-                store.executemany("DELETE FROM answers WHERE fingerprint = ? AND question = ?", mine)
+                void = [(self.fingerprint, key(questions[i])) for i in unchecked]
+                store.executemany("DELETE FROM answers WHERE fingerprint = ? AND question = ?", void)
             raise
         finally:  # also what was answered before an error, or Ctrl-C
             self._keep(store, questions, answers, fresh)
@@ -219,19 +216,17 @@ class Remembering:
             )
         self.work += Work(inputs=len(rest), batches=len(rest))
 
-    def _stream(self, model: Streams, questions: Sequence[Question]) -> Iterator[tuple[int, Answer]]:
-        """The model's answers, each checked, as they come."""
+    def _checked_answers(self, model: Streams, questions: Sequence[Question]) -> Iterator[tuple[int, Answer]]:
         stream: Iterator[tuple[int, Answer]] | None = None
         while True:
             with foreign(f"The model '{self.name}' failed to answer", model):
                 stream = stream or iter(model.answers(questions))
-                if (found := next(stream, None)) is None:
+                if (numbered := next(stream, None)) is None:
                     return
-                place, answer = found
-                answer = check_answer(questions[place], answer)
+                place, answer = numbered[0], check_answer(questions[numbered[0]], numbered[1])
             yield place, answer
 
-    def _kept_values(self, store: Store, batch: Batch) -> Values | None:
+    def _stored_values(self, store: Store, batch: Batch) -> Values | None:
         query = "SELECT logps, checksum FROM batches WHERE fingerprint = ? AND batch = ?"
         blob, checksum = store.execute(query, (self.fingerprint, batch.key)).fetchone() or (b"", None)
         if checksum != _checksum(self.fingerprint, batch.key, blob) or len(blob) != 8 * sum(map(len, batch.cells)):
@@ -244,12 +239,12 @@ class Remembering:
         store: Store,
         questions: Sequence[Question],
         answers: Answers,
-        found: Iterable[tuple[int, Answer]],
+        numbered: Iterable[tuple[int, Answer]],
         batch: Batch | None = None,
         values: Values = (),
     ) -> None:
         """Add the answers that are new, and write them with their batch, all or nothing."""
-        fresh = {i: answer for i, answer in found if i not in answers}
+        fresh = {i: answer for i, answer in numbered if i not in answers}
         rows = [
             (self.fingerprint, key(questions[i]), pack_answer(a, stored_form(questions[i])), a.note)
             for i, a in fresh.items()
@@ -320,17 +315,15 @@ def read_answers(store: Store, fingerprint: str, questions: Sequence[Question]) 
     answers: Answers = {}
     damaged = 0
     for i, question in enumerate(questions):
-        mine = fingerprint, key(question)
-        if (row := store.execute(query, mine).fetchone()) is None:
-            continue
-        numbers, note, checksum = row
-        form = stored_form(questions[i])
-        whole = isinstance(numbers, bytes) and isinstance(note, str)
-        whole = whole and (form == TEXT or len(numbers) % int(form[-1]) == 0)
-        if whole and (of_old or checksum == _checksum(*mine, numbers, note)):
-            answers[i] = unpack_answer(numbers, note, form)
-        else:
-            damaged += 1
+        place = fingerprint, key(question)
+        for numbers, note, checksum in store.execute(query, place):  # one row, or none
+            form = stored_form(question)
+            whole = isinstance(numbers, bytes) and isinstance(note, str)
+            whole = whole and (form == TEXT or len(numbers) % int(form[-1]) == 0)
+            if whole and (of_old or checksum == _checksum(*place, numbers, note)):
+                answers[i] = unpack_answer(numbers, note, form)
+            else:
+                damaged += 1
     return answers, damaged
 
 
@@ -391,7 +384,7 @@ def _add_checksums(store: Store) -> None:
 
 
 def _checksum(*fields: object) -> int:
-    found = 0
+    crc = 0
     for field in fields:
-        found = zlib.crc32(b"\0" + (field if isinstance(field, bytes) else str(field).encode()), found)
-    return found
+        crc = zlib.crc32(b"\0" + (field if isinstance(field, bytes) else str(field).encode()), crc)
+    return crc

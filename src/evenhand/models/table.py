@@ -42,14 +42,14 @@ class Table:
         if isinstance(self.rule, Mapping):
             if question not in self.rule:
                 raise BadInput(f"The table has no answer to {question}. Add it, or give a function as rule.")
-            found = self.rule[question]
+            given = self.rule[question]
         else:
             with foreign(f"The rule of the table '{self.name}' failed", self.rule):
-                found = self.rule(question)
-        if isinstance(found, Answer):
-            return found
+                given = self.rule(question)
+        if isinstance(given, Answer):
+            return given
         try:
-            return Answer(tuple(found))
+            return Answer(tuple(given))
         except TypeError as error:
             wanted = "must give numbers or an Answer"
-            raise BadInput(f"The rule of the table '{self.name}' {wanted}. Got {found!r}.") from error
+            raise BadInput(f"The rule of the table '{self.name}' {wanted}. Got {given!r}.") from error

@@ -4,7 +4,6 @@ import hashlib
 import mmap
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 from zipfile import BadZipFile
@@ -23,28 +22,11 @@ LONGEST_WORD = 2_000
 """In bytes; large, since whole texts may be keys."""
 WORDS = ".words.txt"
 """The ending of the file of words beside a .safetensors file, one in a line."""
+Contents = tuple[int, Iterable[str], Iterable[int], Callable[[int], Vector]]
+"""Of a file: the dimensions, the words, where the vector of each is, and what reads it from there."""
 
 
-@dataclass(frozen=True)
-class VectorFile:
-    """An open file of vectors."""
-
-    path: Path
-    size: int
-    """Dimensions."""
-    rows: dict[str, int]
-    """Where the vector of each word is, for `read`; -1 for a word that has several."""
-    read: Callable[[int], Vector]
-
-
-def _index(words: Iterable[str], places: Iterable[int]) -> dict[str, int]:
-    rows: dict[str, int] = {}
-    for word, place in zip(words, places, strict=True):
-        rows[word] = -1 if word in rows else place
-    return rows
-
-
-def read_word2vec(path: Path) -> VectorFile:
+def read_word2vec(path: Path) -> Contents:
     """word2vec's binary file: a line with two numbers, then each word, a space and its float32 numbers."""
     with path.open("rb") as file:
         first = file.readline(100)
@@ -66,10 +48,10 @@ def read_word2vec(path: Path) -> VectorFile:
         place = end + 1 + 4 * size
     if data[place : place + 2].strip():
         raise BadInput(f"'{path}' goes on after the {count:,} words of {size} dimensions that its header promises.")
-    return VectorFile(path, size, _index(words, places), lambda place: np.frombuffer(data, "<f4", size, place))
+    return size, words, places, lambda place: np.frombuffer(data, "<f4", size, place)
 
 
-def read_text(path: Path) -> VectorFile:
+def read_text(path: Path) -> Contents:
     """A word and its numbers in each line: GloVe's .txt, and word2vec's and fastText's, with a first line of counts."""
     words, places, place, count = [], [], 0, -1
     with path.open("rb") as file:
@@ -105,7 +87,7 @@ def read_text(path: Path) -> VectorFile:
         except ValueError as error:
             raise BadInput(f"'{path}': {wanted} are wanted. Got {line[:60]!r}...") from error
 
-    return VectorFile(path, size, _index(words, places), read)
+    return size, words, places, read
 
 
 def _are_numbers(parts: list[bytes]) -> bool:
@@ -116,7 +98,7 @@ def _are_numbers(parts: list[bytes]) -> bool:
         return False
 
 
-def read_npz(path: Path) -> VectorFile:
+def read_npz(path: Path) -> Contents:
     """numpy's arrays `words` and `vectors`; words may be whole texts."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
@@ -128,7 +110,7 @@ def read_npz(path: Path) -> VectorFile:
     return _from_array(path, words.tolist() if words.ndim == 1 else [], vectors)
 
 
-def read_safetensors(path: Path) -> VectorFile:
+def read_safetensors(path: Path) -> Contents:
     """One tensor, with its words in a file beside it: vectors.safetensors and vectors.words.txt."""
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
@@ -143,15 +125,14 @@ def read_safetensors(path: Path) -> VectorFile:
     return _from_array(path, words, vectors)
 
 
-def _from_array(path: Path, words: list[str], vectors: NDArray[Any]) -> VectorFile:
+def _from_array(path: Path, words: list[str], vectors: NDArray[Any]) -> Contents:
     if vectors.ndim != 2 or len(words) != len(vectors) or not vectors.size or vectors.dtype.kind != "f":
         got = f"{len(words):,} words, and vectors of shape {vectors.shape} and type {vectors.dtype}"
         raise BadInput(f"'{path}' needs a row of numbers for each word. Got {got}.")
-    as_float32 = vectors.astype(np.float32)
-    return VectorFile(path, vectors.shape[1], _index(map(str, words), range(len(words))), as_float32.__getitem__)
+    return vectors.shape[1], map(str, words), range(len(words)), vectors.astype(np.float32).__getitem__
 
 
-FORMATS: dict[str, Callable[[Path], VectorFile]] = {
+FORMATS: dict[str, Callable[[Path], Contents]] = {
     ".bin": read_word2vec,
     ".txt": read_text,
     ".vec": read_text,
@@ -174,18 +155,24 @@ class Vectors:
 
     kind: ClassVar[str] = "vectors"
 
-    def __init__(self, name: str, file: VectorFile, fingerprint: str) -> None:
-        self.name = name
+    def __init__(self, path: Path, fingerprint: str, contents: Contents) -> None:
+        self.name = path.stem
         self.fingerprint = fingerprint
-        self.file = file
+        size, words, places, self._read = contents
+        self._rows: dict[str, int] = {}
+        """Where the vector of each word is, for `_read`; -1 for a word that has several."""
+        for word, place in zip(words, places, strict=True):
+            self._rows[word] = -1 if word in self._rows else place
+        if not self._rows:
+            raise BadInput(f"'{path}' has no words.")
         self.about = {
-            "source": str(file.path),
-            "words": len(file.rows),
-            "dimensions": file.size,
+            "source": str(path),
+            "words": len(self._rows),
+            "dimensions": size,
             "dtype": "float32",
             "inputs": "static vectors",
         }
-        self._capitals = any(word != word.lower() for word in file.rows)
+        self._capitals = any(word != word.lower() for word in self._rows)
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
         """The vector of each `Embed`, whatever its layer and pooling."""
@@ -207,20 +194,18 @@ class Vectors:
             return Answer.none(NO_VECTOR if self._capitals or word == word.lower() else NO_CAPITALS)
         if row < 0:
             return Answer.none(SEVERAL)
-        return Answer(tuple(self.file.read(row).tolist()))
+        return Answer(tuple(self._read(row).tolist()))
 
     def _row(self, word: str) -> int | None:
-        row = self.file.rows.get(word)
-        return self.file.rows.get(word.replace(" ", "_")) if row is None else row
+        row = self._rows.get(word)
+        return self._rows.get(word.replace(" ", "_")) if row is None else row
 
 
 def load(path: Path) -> Vectors:
     """The vectors of a file, by its ending."""
-    file, digest = FORMATS[path.suffix.lower()](path), hashlib.sha256()
-    if not file.rows:
-        raise BadInput(f"'{path}' has no words.")
-    for part in (path, path.with_suffix(WORDS)):
-        if part == path or path.suffix.lower() == ".safetensors":
-            with part.open("rb") as opened:
-                digest.update(hashlib.file_digest(opened, "sha256").digest())
-    return Vectors(path.stem, file, digest.hexdigest())
+    ending, digest = path.suffix.lower(), hashlib.sha256()
+    contents = FORMATS[ending](path)
+    for part in [path, path.with_suffix(WORDS)] if ending == ".safetensors" else [path]:
+        with part.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return Vectors(path, digest.hexdigest(), contents)

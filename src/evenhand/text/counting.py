@@ -241,7 +241,7 @@ def _count_corpus(
     if engine == "local":
         chunks: Iterator[CorpusCounts] = map(work, todo)
     else:
-        from evenhand.distributed.worker import stream_chunks
+        from evenhand.distributed.workers import stream_chunks
 
         chunks = stream_chunks(todo, work, workers)
     with bar(f"Counting {name}", "documents") as shown:

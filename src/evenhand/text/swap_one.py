@@ -174,7 +174,7 @@ def _find_edits(source: Path, job: Job, done: int) -> Generator[list[Edits]]:
     work = partial(_chunk_edits, job=job, done=done, whole=whole)
     if job.engine == "ray":
         with connection(job.address, job.workers):
-            from evenhand.distributed.worker import stream_chunks
+            from evenhand.distributed.workers import stream_chunks
 
             yield from stream_chunks(todo, work, job.workers)
         return

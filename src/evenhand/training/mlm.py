@@ -25,7 +25,7 @@ class Recipe(loop.Recipe):
 
     masked: float = 0.15
     pads_with_mask: bool = False
-    """Pad as the released code of Bartl et al. (2020) does: see `_padded_with_mask`."""
+    """Pad as the released code of Bartl et al. (2020) does: see `_pad_with_mask`."""
 
 
 RECIPES = {
@@ -53,7 +53,7 @@ def finetune(base: str, texts: Sequence[str], recipe: Recipe, out: Path, *, ever
     tokenizer = model.tokenizer
     longest = min(recipe.longest, model.longest)
     if recipe.pads_with_mask:
-        encoded = _padded_with_mask(texts, tokenizer, longest)
+        encoded = _pad_with_mask(texts, tokenizer, longest)
     else:
         encoded = tokenizer(list(texts), truncation=True, max_length=longest, verbose=False)["input_ids"]
         encoded = [ids for ids in encoded if len(ids) > 2]
@@ -65,7 +65,7 @@ def finetune(base: str, texts: Sequence[str], recipe: Recipe, out: Path, *, ever
     def tensors(numbers: Sequence[int]) -> Tensors:
         rows = [encoded[number] for number in numbers]
         ids, attention = padded(rows, tokenizer.pad_token_id or 0), padded([[1] * len(row) for row in rows], 0)
-        ids, labels = _masked(ids, attention, tokenizer, recipe.masked, mask_too=recipe.pads_with_mask)
+        ids, labels = _mask_tokens(ids, attention, tokenizer, recipe.masked, mask_too=recipe.pads_with_mask)
         return {"input_ids": ids, "attention_mask": attention, "labels": labels}
 
     def loss(network: Any, batch: Tensors) -> Tensor:
@@ -84,7 +84,7 @@ def finetune(base: str, texts: Sequence[str], recipe: Recipe, out: Path, *, ever
     return out
 
 
-def _padded_with_mask(texts: Sequence[str], tokenizer: Any, longest: int) -> list[list[int]]:
+def _pad_with_mask(texts: Sequence[str], tokenizer: Any, longest: int) -> list[list[int]]:
     """The tokens of each text, cut or padded with the mask token to one length, as the code of Bartl et al. does.
 
     The length is the next power of two of the most words that a text has (256 for GAP), split at spaces. The padding
@@ -92,13 +92,13 @@ def _padded_with_mask(texts: Sequence[str], tokenizer: Any, longest: int) -> lis
     seven of eight predicted tokens are padding.
     """
     rows = tokenizer(list(texts), verbose=False)["input_ids"]
-    kept = [(text, ids) for text, ids in zip(texts, rows, strict=True) if len(ids) > 2]
-    most = max((len(text.split()) for text, _ in kept), default=1)
+    texts_with_ids = [(text, ids) for text, ids in zip(texts, rows, strict=True) if len(ids) > 2]
+    most = max((len(text.split()) for text, _ in texts_with_ids), default=1)
     length = min(longest, 1 << (most - 1).bit_length())
-    return [[*ids[:length], *[tokenizer.mask_token_id] * (length - len(ids))] for _, ids in kept]
+    return [[*ids[:length], *[tokenizer.mask_token_id] * (length - len(ids))] for _, ids in texts_with_ids]
 
 
-def _masked(
+def _mask_tokens(
     ids: Tensor, attention: Tensor, tokenizer: Any, share: float, *, mask_too: bool = False
 ) -> tuple[Tensor, Tensor]:
     """Choose tokens to predict: 80 % become the mask, 10 % a random token, 10 % stay (Devlin et al. 2019).

@@ -27,7 +27,7 @@ from evenhand.models.loading.names import find
 from evenhand.models.networks.nli import NliModel, token_types
 from evenhand.stats.intervals import proportion_interval
 from evenhand.training import loop
-from evenhand.training.loop import CARD, Recipe, Tensors, card, make_accelerator, padded, write_model
+from evenhand.training.loop import CARD, Recipe, Tensors, card, make_accelerator, padded, train, write_model
 
 log = logging.getLogger(__name__)
 
@@ -87,25 +87,25 @@ def finetune_nli(
     """
     accelerator = make_accelerator()
     start = _StartingModel(base, recipe, labels, str(accelerator.device))
-    train, held_out = start.encoded(examples), start.encoded(dev)
-    if not train.ids:
+    data, held_out = start.encode(examples), start.encode(dev)
+    if not data.ids:
         raise BadInput("There is nothing to train on: no examples.")
     if missing := set(LABELS) - {label for *_, label in examples}:
         log.warning(f"No example is labelled {' or '.join(sorted(missing))}: the model will not learn that label.")
-    if train.cut:
-        log.warning(f"{train.cut:,} of {len(train.ids):,} pairs have over {start.longest} tokens, and are cut.")
-    made_of = hashlib.sha256(repr((start.fingerprint, train, held_out, recipe)).encode()).hexdigest()
+    if data.cut:
+        log.warning(f"{data.cut:,} of {len(data.ids):,} pairs have over {start.longest} tokens, and are cut.")
+    made_of = hashlib.sha256(repr((start.fingerprint, data, held_out, recipe)).encode()).hexdigest()
     if known := _finished_training(out, made_of):
         return known
     losses = train(
-        start.network, train.lengths, train.tensors, _loss, recipe, accelerator, out=out, made_of=made_of, every=every
+        start.network, data.lengths, data.tensors, _loss, recipe, accelerator, out=out, made_of=made_of, every=every
     )
     accuracy = _accuracy(start.network, held_out, accelerator) if dev else Accuracy()
     if accelerator.is_main_process:
         counts = Counter(label for *_, label in examples)
         what = (
             f"Natural language inference on {len(examples):,} examples: "
-            f"{', '.join(f'{label} {counts[label]:,}' for label in LABELS)}; {train.cut:,} of them were cut.\n\n"
+            f"{', '.join(f'{label} {counts[label]:,}' for label in LABELS)}; {data.cut:,} of them were cut.\n\n"
             f"Accuracy: {accuracy}."
         )
         record = {"made_of": made_of, "accuracy": asdict(accuracy) if dev else None}
@@ -140,8 +140,8 @@ class _Encoded:
 
 class _StartingModel:
     def __init__(self, base: str, recipe: Recipe, labels: str | Sequence[str], device: str) -> None:
-        found = find(base)
-        if found.engine:
+        place = find(base)
+        if place.engine:
             raise BadInput(f"'{base}' is behind a server: its weights are not here to be trained. Give a folder.")
         model = load(base, device=device, labels=labels)
         self.network, self.order = model.network, (0, 1, 2)
@@ -150,9 +150,9 @@ class _StartingModel:
             self.order = model.order
         else:
             torch.manual_seed(recipe.seed)  # for the new head
-            with reading(found, None, False) as options:
+            with reading(place, None, False) as options:
                 self.network = AutoModelForSequenceClassification.from_pretrained(
-                    found.source, num_labels=len(LABELS), dtype=torch.float32, **OWN, **options
+                    place.source, num_labels=len(LABELS), dtype=torch.float32, **OWN, **options
                 ).to(device)
         self.network.requires_grad_(True)  # weights that an adapter was merged into are frozen
         self.network.config.id2label = dict(zip(self.order, LABELS, strict=True))
@@ -161,7 +161,7 @@ class _StartingModel:
         self.fingerprint = model.fingerprint
         self.longest = min(recipe.longest, model.longest)
 
-    def encoded(self, examples: Sequence[Example]) -> _Encoded:
+    def encode(self, examples: Sequence[Example]) -> _Encoded:
         pad = self.tokenizer.pad_token_id or 0
         if not examples:
             return _Encoded([], [], [], pad, 0)
@@ -185,10 +185,10 @@ def _loss(network: Any, batch: Tensors) -> Tensor:
 def _accuracy(network: Any, examples: _Encoded, accelerator: Accelerator) -> Accuracy:
     network.eval()
     order = sorted(range(len(examples.ids)), key=examples.lengths.__getitem__)
-    mine = order[accelerator.process_index :: accelerator.num_processes]
+    share = order[accelerator.process_index :: accelerator.num_processes]
     right = torch.zeros((), dtype=torch.long, device=accelerator.device)
-    for start in range(0, len(mine), SIZE):
-        batch = {name: each.to(right.device) for name, each in examples.tensors(mine[start : start + SIZE]).items()}
+    for start in range(0, len(share), SIZE):
+        batch = {name: each.to(right.device) for name, each in examples.tensors(share[start : start + SIZE]).items()}
         labels = batch.pop("labels")
         right += (network(**batch).logits.argmax(dim=-1) == labels).sum()
     return Accuracy(int(accelerator.reduce(right, "sum")), len(order), max(Counter(examples.labels).values()))

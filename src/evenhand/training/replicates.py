@@ -46,22 +46,22 @@ def replicate_changes(
     if set(before["id"]) != set(after["id"]):
         raise BadInput("Only scores of the same items can be compared. These have other ids.")
     joined = after.merge(before[[*keys, "score"]], on=keys, suffixes=("", "_before"))
-    here, there = (joined[name].abs() if size else joined[name] for name in ("score_before", "score"))
-    return _table(joined.assign(score=there - here), by, cluster, seed)
+    start, end = (joined[name].abs() if size else joined[name] for name in ("score_before", "score"))
+    return _table(joined.assign(score=end - start), by, cluster, seed)
 
 
 def _table(scores: pd.DataFrame, by: str, cluster: str, seed: int) -> pd.DataFrame:
     scores = scores.dropna(subset=["score"])
     rows: list[tuple[str, int]] = []
-    found: list[Estimate] = []
+    estimates: list[Estimate] = []
     for label, part in (*scores.groupby(by, sort=False), *([(COMBINED, scores)] if len(scores) else [])):
         values, clusters = part["score"].to_numpy(dtype=np.float64), part[cluster].astype(str).tolist()
         draws = part["draw"].astype(str).tolist() if "draw" in part else [""]
         crossed = [draws] if len(set(draws)) > 1 else []
         estimate = mean_estimate(values, clusters, generator(seed, {"group": str(label)}), crossed=crossed)
-        found.append(replace(estimate, n=part["id"].nunique()))
+        estimates.append(replace(estimate, n=part["id"].nunique()))
         rows.append((str(label), len(set(draws))))
     several = max((draws for _, draws in rows), default=1) > 1
-    tested = zip(rows, adjust(found, crossed=several), strict=True)
-    told = [(label, e.value, e.low, e.high, draws, e.n, e.p_holm, decide(e).word) for (label, draws), e in tested]
-    return pd.DataFrame(told, columns=COLUMNS)
+    tested = zip(rows, adjust(estimates, crossed=several), strict=True)
+    table = [(label, e.value, e.low, e.high, draws, e.n, e.p_holm, decide(e).word) for (label, draws), e in tested]
+    return pd.DataFrame(table, columns=COLUMNS)

@@ -53,13 +53,13 @@ def test_a_sentence_takes_one_pass_for_both(bert: MaskedLM) -> None:
 
 def test_attention_is_returned_only_where_it_is_asked_for(bert: MaskedLM, monkeypatch: pytest.MonkeyPatch) -> None:
     rows: list[int] = []
-    weighed = bert._weighed
+    weighed = bert._weigh
 
     def seeing(batch: Batch) -> object:
         rows.append(len(batch.inputs))
         return weighed(batch)
 
-    monkeypatch.setattr(bert, "_weighed", seeing)
+    monkeypatch.setattr(bert, "_weigh", seeing)
     bert.answer([Likelihood(text) for text in tiny.TEXTS])
     bert.answer([Likelihood(text, masked="none") for text in tiny.TEXTS])
     assert not rows

@@ -13,7 +13,7 @@ from evenhand.auditing.spec import AuditSpec, commands
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.errors import BadInput, RunError
-from evenhand.models.source import ModelSource
+from evenhand.models import ModelSource
 from helpers import made_bbq
 from helpers.openai_server import FakeServer
 

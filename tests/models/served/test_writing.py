@@ -14,12 +14,12 @@ from evenhand.auditing.spec import AuditSpec
 from evenhand.core.items import texts
 from evenhand.core.questions import FirstMention, Question, Write
 from evenhand.errors import ModelError, UnfitModel
+from evenhand.models import ModelSource
 from evenhand.models.served import asking
 from evenhand.models.served.asking import Ability
 from evenhand.models.served.client import Refused
 from evenhand.models.served.connection import Address
 from evenhand.models.served.model import ServedModel
-from evenhand.models.source import ModelSource
 from helpers.openai_server import FakeServer
 
 from .conftest import Connect

@@ -46,7 +46,7 @@ REWORDED = {
 class Checkpoint:
     """A network and its tokenizer as they were read, before they are put on a device."""
 
-    found: ModelPlace
+    place: ModelPlace
     network: Any
     tokenizer: Any
     weights: Mapping[str, Any]
@@ -58,9 +58,9 @@ class Checkpoint:
     also: str = ""
     """Whatever else changes its answers, for the fingerprint."""
 
-    def placed(self, asked: str, dtype: str, device: torch.device, batch_size: int | str) -> Any:
+    def make_model(self, asked: str, dtype: str, device: torch.device, batch_size: int | str) -> Any:
         """The model on the device; `asked` is the dtype that the user asked for."""
-        _check_tokenizer(self.found, self.tokenizer, self.network)
+        _check_tokenizer(self.place, self.tokenizer, self.network)
         fingerprint = self._fingerprint()
         network = self.network
         try:
@@ -70,7 +70,7 @@ class Checkpoint:
             free, total = (n / 2**30 for n in torch.cuda.mem_get_info(device)) if device.type == "cuda" else (0, 0)
             memory = f", which has {free:.1f} of {total:.1f} GiB free" if total else ""
             raise ModelError(
-                f"'{self.found.name}' takes {size:.1f} GiB in {dtype} and does not fit on {device}{memory}. Use "
+                f"'{self.place.name}' takes {size:.1f} GiB in {dtype} and does not fit on {device}{memory}. Use "
                 "another `device`, or `dtype='bfloat16'` for half the size."
             ) from error
         if device.type == "cpu":
@@ -81,12 +81,12 @@ class Checkpoint:
         return self.model(
             network=network,
             tokenizer=self.tokenizer,
-            name=self.found.name,
+            name=self.place.name,
             fingerprint=fingerprint,
             longest=_longest(network, self.tokenizer),
             limit=_limit(network, batch_size),
             about={
-                "source": self.found.source if self.found.on_hub else "folder",
+                "source": self.place.source if self.place.on_hub else "folder",
                 "revision": getattr(network.config, "_commit_hash", None),
                 "architecture": type(network).__name__,
                 "parameters": sum(p.numel() for p in network.parameters()),
@@ -129,38 +129,38 @@ them replaced."""
 
 
 @contextmanager
-def reading(found: ModelPlace, revision: str | None, trust: bool) -> Iterator[dict[str, Any]]:
+def reading(place: ModelPlace, revision: str | None, trust: bool) -> Iterator[dict[str, Any]]:
     """Options for transformers' loaders; errors in this block become evenhand's."""
-    if revision and found.revision not in ("", revision):
-        raise BadInput(f"'{found.name}' names a revision, and `revision` another: '{revision}'. Leave one out.")
-    if revision and not found.on_hub:
+    if revision and place.revision not in ("", revision):
+        raise BadInput(f"'{place.name}' names a revision, and `revision` another: '{revision}'. Leave one out.")
+    if revision and not place.on_hub:
         raise BadInput(
-            f"A `revision` is one of a Hub model. '{found.name}' is in a folder, {found.source}: leave it out."
+            f"A `revision` is one of a Hub model. '{place.name}' is in a folder, {place.source}: leave it out."
         )
-    if found.file:
+    if place.file:
         need("gguf", "A .gguf file")
-    options: dict[str, Any] = {"trust_remote_code": trust} | ({"gguf_file": found.file} if found.file else {})
-    if found.on_hub:
-        options |= {"revision": revision or found.revision or "main", "local_files_only": not _hub_within_reach()}
+    options: dict[str, Any] = {"trust_remote_code": trust} | ({"gguf_file": place.file} if place.file else {})
+    if place.on_hub:
+        options |= {"revision": revision or place.revision or "main", "local_files_only": not _hub_within_reach()}
     try:
         with ALONE, quiet():
-            check_files(found, options)
+            check_files(place, options)
             yield options
     except EvenhandError:
         raise
     except Exception as error:  # the loaders raise whatever the reader of a broken file raised
-        if found.on_hub and options["local_files_only"] and isinstance(error, OSError):
-            near = str(UnknownName("model", found.name, known_models())).partition(". ")[2]
-            at = f" --revision {found.revision}" if found.revision else ""
+        if place.on_hub and options["local_files_only"] and isinstance(error, OSError):
+            near = str(UnknownName("model", place.name, known_models())).partition(". ")[2]
+            at = f" --revision {place.revision}" if place.revision else ""
             raise ModelNotFound(
-                f"Model '{found.name}' is not bundled, not a folder, and not in the local Hub cache, and the Hub "
+                f"Model '{place.name}' is not bundled, not a folder, and not in the local Hub cache, and the Hub "
                 "cannot be reached. Check the spelling; or download it where there is a network (hf download "
-                f"{found.source}{at}) and set HF_HOME to that cache; or give a folder that holds it. {near}"
+                f"{place.source}{at}) and set HF_HOME to that cache; or give a folder that holds it. {near}"
             ) from error
-        if found.on_hub and isinstance(error, OSError):
-            raise ModelNotFound(f"Model '{found.name}' could not be loaded from the Hub: {_reason(error)}") from error
+        if place.on_hub and isinstance(error, OSError):
+            raise ModelNotFound(f"Model '{place.name}' could not be loaded from the Hub: {_reason(error)}") from error
         raise ModelError(
-            f"Model '{found.name}' in {found.source} cannot be loaded: {_reason(error)} {found.whole}"
+            f"Model '{place.name}' in {place.source} cannot be loaded: {_reason(error)} {place.format_hint}"
         ) from error
 
 
@@ -182,10 +182,10 @@ def _lay_out(network: Any) -> None:
             module.weight.data = module.weight.data.t().contiguous().t()
 
 
-def _check_tokenizer(found: ModelPlace, tokenizer: Any, network: Any) -> None:
+def _check_tokenizer(place: ModelPlace, tokenizer: Any, network: Any) -> None:
     if not tokenizer.is_fast:
         raise UnfitModel(
-            f"The tokenizer of '{found.name}' ({type(tokenizer).__name__}) does not say which characters a token "
+            f"The tokenizer of '{place.name}' ({type(tokenizer).__name__}) does not say which characters a token "
             "stands for. Use a checkpoint with a tokenizer.json.",
             check="tokenizer",
         )
@@ -193,7 +193,7 @@ def _check_tokenizer(found: ModelPlace, tokenizer: Any, network: Any) -> None:
     most = max(len(tokenizer), 1 + max(tokenizer.get_vocab().values(), default=0))  # tokens may be numbered with gaps
     if not LEAST * rows <= len(tokenizer) <= most <= rows:
         raise UnfitModel(
-            f"The tokenizer of '{found.name}' has {most} tokens, its model {rows}: files are missing, or do not belong "
+            f"The tokenizer of '{place.name}' has {most} tokens, its model {rows}: files are missing, or do not belong "
             "together. A model folder holds the complete files of both.",
             check="tokenizer",
         )
@@ -246,11 +246,11 @@ def chosen_dtype(asked: str, device: torch.device) -> str:
 def device_of(device: str | None) -> torch.device:
     """The device of that name; without one, the GPU if there is one."""
     try:
-        place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-        torch.empty(1, device=place).tolist()
+        usable = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        torch.empty(1, device=usable).tolist()
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise BadInput(f"Device '{device}' cannot be used here: {_reason(error)} Try `device='cpu'`.") from error
-    return place
+    return usable
 
 
 def _hub_within_reach() -> bool:

@@ -37,7 +37,7 @@ TURN, BETWEEN = "<|im_start|>", "<|endoftext|>"
 
 
 def load(
-    found: ModelPlace,
+    place: ModelPlace,
     revision: str | None,
     dtype: str,
     device: str | None,
@@ -46,66 +46,66 @@ def load(
     labels: Labels,
 ) -> MaskedLM | CausalLM | NliModel:
     """The model, ready to answer; parameters as for `evenhand.load`."""
-    place = checkpoint.device_of(device)
-    used = checkpoint.chosen_dtype(dtype, place)
-    with checkpoint.reading(found, revision, trust_remote_code) as options:
-        check_memory(found, DTYPES[used])
-        read = _read(found, DTYPES[used], labels, options)
-        model: MaskedLM | CausalLM | NliModel = read.placed(dtype, used, place, batch_size)
+    torch_device = checkpoint.device_of(device)
+    used = checkpoint.chosen_dtype(dtype, torch_device)
+    with checkpoint.reading(place, revision, trust_remote_code) as options:
+        check_memory(place, DTYPES[used])
+        read = _read(place, DTYPES[used], labels, options)
+        model: MaskedLM | CausalLM | NliModel = read.make_model(dtype, used, torch_device, batch_size)
     return model
 
 
-def _read(found: ModelPlace, dtype: torch.dtype, labels: Labels, options: dict[str, Any]) -> Checkpoint:
-    if is_adapter(found):
-        return _read_adapter(found, dtype, labels, options)
-    config = AutoConfig.from_pretrained(found.source, **options)
+def _read(place: ModelPlace, dtype: torch.dtype, labels: Labels, options: dict[str, Any]) -> Checkpoint:
+    if is_adapter(place):
+        return _read_adapter(place, dtype, labels, options)
+    config = AutoConfig.from_pretrained(place.source, **options)
     kind = kind_of_architectures(config.architectures)
     if kind == "nli":
-        outputs = order(found.name, config.id2label, labels)
-        network, report = read_network(AutoModelForSequenceClassification, found.source, config, dtype, options)
-        check_parts(found, network, report, *NLI_HEAD)
-        tokenizer = read_tokenizer(found.source, options)
-        return Checkpoint(found, network, tokenizer, network.state_dict(), partial(NliModel, order=outputs), outputs)
+        outputs = order(place.name, config.id2label, labels)
+        network, report = read_network(AutoModelForSequenceClassification, place.source, config, dtype, options)
+        check_parts(place, network, report, *NLI_HEAD)
+        tokenizer = read_tokenizer(place.source, options)
+        return Checkpoint(place, network, tokenizer, network.state_dict(), partial(NliModel, order=outputs), outputs)
     alone = type(config) in MODEL_FOR_CAUSAL_LM_MAPPING and type(config) not in MODEL_FOR_MASKED_LM_MAPPING
     if (kind == "causal" or alone) and not getattr(config, "is_encoder_decoder", False):
         words = label_words(labels)
-        tokenizer = read_tokenizer(found.source, options)
-        network, report = read_network(AutoModelForCausalLM, found.source, config, dtype, options)
+        tokenizer = read_tokenizer(place.source, options)
+        network, report = read_network(AutoModelForCausalLM, place.source, config, dtype, options)
         head = "causal-language-model head", "saved as a causal language model"
-        check_parts(found, network, report, *head, type(network).__name__)
-        model = partial(CausalLM, start=start(found, network, tokenizer), words=words)
-        return Checkpoint(found, network, tokenizer, network.state_dict(), model)
+        check_parts(place, network, report, *head, type(network).__name__)
+        model = partial(CausalLM, start=start(place, network, tokenizer), words=words)
+        return Checkpoint(place, network, tokenizer, network.state_dict(), model)
     if labels:
-        raise BadInput(f"`labels` are those of a classifier. '{found.name}' is not one: leave them out.")
-    return _read_masked(found, config, dtype, options)
+        raise BadInput(f"`labels` are those of a classifier. '{place.name}' is not one: leave them out.")
+    return _read_masked(place, config, dtype, options)
 
 
-def _read_masked(found: ModelPlace, config: Any, dtype: torch.dtype, options: dict[str, Any]) -> Checkpoint:
+def _read_masked(place: ModelPlace, config: Any, dtype: torch.dtype, options: dict[str, Any]) -> Checkpoint:
     named = "AutoModelForMaskedLM" in (getattr(config, "auto_map", None) or {})
     if type(config) not in MODEL_FOR_MASKED_LM_MAPPING and not named:
         why = "neither a masked nor a causal language model"
         if getattr(config, "is_encoder_decoder", False):
             why = "an encoder-decoder: it reads one text and writes another, and gives no probability of a single text"
         raise UnfitModel(
-            f"Model '{found.name}' is of the kind '{config.model_type}', {why}. Use a masked or a causal language "
+            f"Model '{place.name}' is of the kind '{config.model_type}', {why}. Use a masked or a causal language "
             "model: BERT, RoBERTa, ALBERT, DeBERTa, ModernBERT; GPT-2, Llama and the like."
         )
-    tokenizer = read_tokenizer(found.source, options)
-    network, report = read_network(AutoModelForMaskedLM, found.source, config, dtype, options)
+    tokenizer = read_tokenizer(place.source, options)
+    network, report = read_network(AutoModelForMaskedLM, place.source, config, dtype, options)
     if any(key.startswith("lm_predictions.") for key in report["unexpected_keys"]) and getattr(config, "legacy", False):
         # DeBERTa's first checkpoints have their trained head under a name that transformers reads only on request.
         config.legacy = False
-        network, report = read_network(AutoModelForMaskedLM, found.source, config, dtype, options)
+        network, report = read_network(AutoModelForMaskedLM, place.source, config, dtype, options)
     head = "masked-language-model head", "saved as a masked language model"
     saved = ", ".join(config.architectures or ())
-    check_parts(found, network, report, *head, saved)
-    check_mask(found, tokenizer)
-    follows = _next_sentence_head(found, config, report["unexpected_keys"], options)
+    check_parts(place, network, report, *head, saved)
+    check_mask(place, tokenizer)
+    follows = _next_sentence_head(place, config, report["unexpected_keys"], options)
     weights = network.state_dict() | ({} if follows is None else follows.state_dict(prefix="next_sentence."))
-    return Checkpoint(found, network, tokenizer, weights, partial(MaskedLM, next_sentence=follows))
+    return Checkpoint(place, network, tokenizer, weights, partial(MaskedLM, next_sentence=follows))
 
 
-def _read_adapter(found: ModelPlace, dtype: torch.dtype, labels: Labels, options: dict[str, Any]) -> Checkpoint:
+def _read_adapter(place: ModelPlace, dtype: torch.dtype, labels: Labels, options: dict[str, Any]) -> Checkpoint:
     """The base model with the adapter merged into it, if its classifier is trained and its labels are known.
 
     A config.json in the folder is that of the whole model; without one, the base's is used, with unnamed labels. The
@@ -114,59 +114,59 @@ def _read_adapter(found: ModelPlace, dtype: torch.dtype, labels: Labels, options
     from peft import PeftConfig, PeftModel, get_peft_model_state_dict  # takes seconds to import
     from peft.utils import load_peft_weights
 
-    adapter = PeftConfig.from_pretrained(found.source)
+    adapter = PeftConfig.from_pretrained(place.source)
     if adapter.task_type not in (None, "SEQ_CLS"):
         raise UnfitModel(
-            f"'{found.name}' is an adapter for {adapter.task_type}. Only adapters of classifiers (SEQ_CLS) can be read "
+            f"'{place.name}' is an adapter for {adapter.task_type}. Only adapters of classifiers (SEQ_CLS) can be read "
             "as they are. Merge others into their base (merge_and_unload, then save_pretrained), and give that folder."
         )
     base = find(str(adapter.base_model_name_or_path))
     check_files(base, options)
-    own = (Path(found.source) / "config.json").is_file()
-    config = AutoConfig.from_pretrained(found.source if own else base.source, **options)
+    own = (Path(place.source) / "config.json").is_file()
+    config = AutoConfig.from_pretrained(place.source if own else base.source, **options)
     if not own:
         config.num_labels = len(LABELS)
-    outputs = order(found.name, config.id2label, labels)
+    outputs = order(place.name, config.id2label, labels)
     # Merged in float32: in half precision the adapter's small changes would be lost.
     network, report = read_network(AutoModelForSequenceClassification, base.source, config, torch.float32, options)
     missing = set(report["missing_keys"])
-    added = load_peft_weights(found.source, device="cpu")
+    added = load_peft_weights(place.source, device="cpu")
     untrained = missing - {name.removeprefix(WRAPPED) for name in added}
-    check_parts(found, network, {**report, "missing_keys": untrained}, *NLI_HEAD)
+    check_parts(place, network, {**report, "missing_keys": untrained}, *NLI_HEAD)
     weights = {name: value for name, value in network.state_dict().items() if name not in missing}
     whole = {WRAPPED + name for name in network.state_dict()}  # an adapter may bring embeddings as they are
     with warnings.catch_warnings(action="ignore"):  # peft's, of what is refused below
-        model = PeftModel.from_pretrained(network, found.source, config=adapter)
+        model = PeftModel.from_pretrained(network, place.source, config=adapter)
     wanted = get_peft_model_state_dict(model, save_embedding_layers=False).keys()
-    check_adapter(found, wanted - added.keys(), added.keys() - wanted - whole)
+    check_adapter(place, wanted - added.keys(), added.keys() - wanted - whole)
     merged = model.merge_and_unload()
-    has_tokenizer = (Path(found.source) / "tokenizer_config.json").is_file()
-    tokenizer = read_tokenizer(found.source if has_tokenizer else base.source, options)
-    settings = json.loads((Path(found.source) / ADAPTER).read_text(encoding="utf-8"))
+    has_tokenizer = (Path(place.source) / "tokenizer_config.json").is_file()
+    tokenizer = read_tokenizer(place.source if has_tokenizer else base.source, options)
+    settings = json.loads((Path(place.source) / ADAPTER).read_text(encoding="utf-8"))
     settings.pop("base_model_name_or_path")  # wherever that is
     also = f"{dtype} {json.dumps(settings, sort_keys=True)}"
     made = partial(NliModel, order=outputs)
-    return Checkpoint(found, merged.to(dtype), tokenizer, weights | added, made, outputs, also)
+    return Checkpoint(place, merged.to(dtype), tokenizer, weights | added, made, outputs, also)
 
 
-def check_mask(found: ModelPlace, tokenizer: Any) -> None:
+def check_mask(place: ModelPlace, tokenizer: Any) -> None:
     """Refuse the tokenizer of a masked language model that has no mask."""
     if tokenizer.mask_token_id is None:
-        message = f"The tokenizer of '{found.name}' has no mask token. Use a masked language model's own."
+        message = f"The tokenizer of '{place.name}' has no mask token. Use a masked language model's own."
         raise UnfitModel(message, check="mask token")
 
 
-def _next_sentence_head(found: ModelPlace, config: Any, unused: Iterable[str], options: dict[str, Any]) -> Any:
+def _next_sentence_head(place: ModelPlace, config: Any, unused: Iterable[str], options: dict[str, Any]) -> Any:
     """BERT's head for whether a sentence follows another, in float32; None where the checkpoint has none."""
     if config.model_type != "bert" or "cls.seq_relationship.weight" not in unused:
         return None
-    whole, report = read_network(BertForNextSentencePrediction, found.source, config, torch.float32, options)
+    whole, report = read_network(BertForNextSentencePrediction, place.source, config, torch.float32, options)
     if report["missing_keys"]:
         return None
     return torch.nn.Sequential(whole.bert.pooler.dense, whole.bert.pooler.activation, whole.cls.seq_relationship)
 
 
-def start(found: ModelPlace, network: Any, tokenizer: Any) -> int:
+def start(place: ModelPlace, network: Any, tokenizer: Any) -> int:
     """The token before every text: the tokenizer's or the model's own, else the one that ends texts.
 
     Models without a token for the beginning, such as GPT-2, were trained on texts separated by the one for the end. A
@@ -182,7 +182,7 @@ def start(found: ModelPlace, network: Any, tokenizer: Any) -> int:
             if isinstance(token, int):
                 return token
     raise UnfitModel(
-        f"Neither the tokenizer nor the configuration of '{found.name}' names a token that begins or ends a text "
+        f"Neither the tokenizer nor the configuration of '{place.name}' names a token that begins or ends a text "
         "(bos_token, eos_token), so the token before a sentence is unknown. Name one in its tokenizer_config.json."
     )
 
@@ -205,7 +205,7 @@ def wrap(
     if (backend := getattr(tokenizer, "backend_tokenizer", None)) is not None:
         backend.no_truncation()  # as whoever tokenized last has left them; they would be part of the fingerprint
         backend.no_padding()
-    architecture, found = type(network).__name__, ModelPlace(name, "memory", on_hub=False)
+    architecture, place = type(network).__name__, ModelPlace(name, "memory", on_hub=False)
     kind = kind_of_architectures([architecture])
     tokenizer = as_fast(tokenizer)
     outputs: tuple[int, int, int] | None = None
@@ -214,11 +214,11 @@ def wrap(
         outputs = order(name, network.config.id2label, labels)
         made = partial(NliModel, order=outputs)
     elif kind == "causal":
-        made = partial(CausalLM, start=start(found, network, tokenizer), words=label_words(labels))
+        made = partial(CausalLM, start=start(place, network, tokenizer), words=label_words(labels))
     elif kind == "masked" or type(network) in MODEL_FOR_MASKED_LM_MAPPING.values():
         if labels:
             raise BadInput(f"`labels` are those of a classifier. '{name}' is not one: leave them out.")
-        check_mask(found, tokenizer)
+        check_mask(place, tokenizer)
         made = MaskedLM
     else:
         raise UnfitModel(
@@ -227,8 +227,8 @@ def wrap(
         )
     twin = _twin(network)
     dtype = str(twin.dtype).removeprefix("torch.")
-    read = Checkpoint(found, twin, tokenizer, twin.state_dict(), made, outputs)
-    model: MaskedLM | CausalLM | NliModel = read.placed(dtype, dtype, twin.device, batch_size)
+    read = Checkpoint(place, twin, tokenizer, twin.state_dict(), made, outputs)
+    model: MaskedLM | CausalLM | NliModel = read.make_model(dtype, dtype, twin.device, batch_size)
     return model
 
 

@@ -44,7 +44,7 @@ class ModelPlace:
         return self.file.lower().endswith(VECTORS)
 
     @property
-    def whole(self) -> str:
+    def format_hint(self) -> str:
         if self.file:
             return f"A {GGUF} file must be whole and of a kind that transformers reads."
         needed = "config.json, model.safetensors and the tokenizer's files"
@@ -68,8 +68,8 @@ def find(name: str) -> ModelPlace:
     except OSError as error:
         raise ModelNotFound(f"'{name}' cannot be looked at: {error.strerror}. Give a folder or a Hub id.") from error
     if is_folder:
-        there = folder.resolve()
-        name = with_parent(there) if CHECKPOINT.fullmatch(there.name) else there.name  # "run-7/checkpoint-500"
+        resolved = folder.resolve()
+        name = with_parent(resolved) if CHECKPOINT.fullmatch(resolved.name) else resolved.name  # "run-7/checkpoint-500"
         return ModelPlace(name, str(folder), on_hub=False)
     if is_file and folder.suffix.lower() in (GGUF, *VECTORS):
         return ModelPlace(folder.stem, str(folder.parent), on_hub=False, file=folder.name)
@@ -106,25 +106,25 @@ def known_models() -> dict[str, Path]:
     return folders
 
 
-def kind(found: ModelPlace) -> str:
+def kind(place: ModelPlace) -> str:
     """The kind of model, "masked", "causal", "nli" or "vectors"; "" where only loading can tell."""
-    if found.on_hub:
+    if place.on_hub:
         return ""
-    if found.engine:
-        return ENGINES[found.engine].kind
-    if found.file:
-        return "vectors" if found.holds_vectors else "causal"
-    if is_adapter(found):
+    if place.engine:
+        return ENGINES[place.engine].kind
+    if place.file:
+        return "vectors" if place.holds_vectors else "causal"
+    if is_adapter(place):
         return "nli"
     try:
-        return kind_of_architectures(read_parsed(Path(found.source) / "config.json", json.loads).get("architectures"))
+        return kind_of_architectures(read_parsed(Path(place.source) / "config.json", json.loads).get("architectures"))
     except (OSError, ValueError, AttributeError, TypeError):  # broken: loading raises
         return ""
 
 
-def is_adapter(found: ModelPlace) -> bool:
+def is_adapter(place: ModelPlace) -> bool:
     """Whether the folder holds an adapter to another model."""
-    return not (found.on_hub or found.file or found.engine) and (Path(found.source) / ADAPTER).is_file()
+    return not (place.on_hub or place.file or place.engine) and (Path(place.source) / ADAPTER).is_file()
 
 
 def kind_of_architectures(architectures: Sequence[str] | None) -> str:

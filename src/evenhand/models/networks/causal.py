@@ -60,8 +60,8 @@ class CausalLM(LanguageModel):
             numbers = [n for n, question in enumerate(questions) if isinstance(question, Embed) is vectors]
             asked: Any = [questions[n] for n in numbers]
             done = {place for place, n in enumerate(numbers) if n in answered}
-            found = embeddings(self, asked, self.start, done) if vectors else writings(self, asked, done)
-            for batch in found if asked else ():
+            batches = embeddings(self, asked, self.start, done) if vectors else writings(self, asked, done)
+            for batch in batches if asked else ():
                 yield [(numbers[place], answer) for place, answer in batch]
 
     def _readings(self, asked: Sequence[Asking]) -> Iterator[Reading]:
@@ -99,32 +99,32 @@ class CausalLM(LanguageModel):
         It changes nothing with attention over positions, of whichever kind. It does with recurrent networks, and with
         those that derive a bias from the order of the input.
         """
-        exact = self.network.dtype == torch.float32 or self._tried([(self.start, self.start)]).isfinite().all()
+        exact = self.network.dtype == torch.float32 or self._logps_after([(self.start, self.start)]).isfinite().all()
         with nullcontext() if exact else self._in_float32():  # if it overflows: this tries the network, not a precision
-            self._try()
+            self._choose_inputs()
 
-    def _try(self) -> None:
+    def _choose_inputs(self) -> None:
         a, b, c, d = islice((t for t in range(self._size) if t not in self.tokenizer.all_special_ids), 4)
         sequences = [(self.start, a, b, c), (self.start, a, d, b)]
-        one, other = (self._tried([ids]) for ids in sequences)
-        if not self._close(one[:2], other[:2]):
+        first, second = (self._logps_after([ids]) for ids in sequences)
+        if not self._close(first[:2], second[:2]):
             raise UnfitModel(
                 f"Model '{self.name}' ({type(self.network).__name__}) looks ahead: what comes later in a text changes "
                 "its predictions before. A causal language model does not. If it is a masked one, its config.json "
                 "names the wrong architecture."
             )
-        alone = torch.cat([one, other])
+        alone = torch.cat([first, second])
         self._picks = True
-        self._picks = self._same(alone, sequences)
+        self._picks = self._agrees(alone, sequences)
         self._nodes = NODES
         config = self.network.config.get_text_config()
         window = getattr(config, "sliding_window", None) if getattr(config, "use_sliding_window", True) else None
-        if not self._same(alone, sequences):
+        if not self._agrees(alone, sequences):
             self._nodes = 0
         elif window:
             self.longest = min(self.longest, window)  # in a tree each node sees all before it, near or far
 
-    def _tried(self, sequences: Sequence[Ids]) -> Tensor:
+    def _logps_after(self, sequences: Sequence[Ids]) -> Tensor:
         """The log-probabilities after every token of the sequences."""
         forest = Forest(sequences, self._size, self._nodes)
         rows = sorted(forest.rows, key=len, reverse=True)
@@ -132,9 +132,9 @@ class CausalLM(LanguageModel):
         places = [(rows.index(row), node) for ids in sequences for row, node in forest.path(ids)]
         return self._logits(joined, attention, np.array(places)).log_softmax(dim=-1)
 
-    def _same(self, alone: Tensor, sequences: Sequence[Ids]) -> bool:
+    def _agrees(self, alone: Tensor, sequences: Sequence[Ids]) -> bool:
         try:
-            return self._close(alone, self._tried(sequences))
+            return self._close(alone, self._logps_after(sequences))
         except (RuntimeError, IndexError, TypeError, ValueError):  # it takes no such input
             return False
 

@@ -1,7 +1,6 @@
 """Masked language models (BERT and similar models): answers to `Fill` and `Likelihood`, and some to `Follows`."""
 
 from collections.abc import Container, Iterator, Sequence
-from contextlib import contextmanager
 from functools import partial
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -68,8 +67,8 @@ class MaskedLM(LanguageModel):
         logps = logps[: len(self.tokenizer)]  # some heads have more outputs than there are tokens
         best = logps.topk(min(n + len(special), len(logps)))
         both = zip(best.indices.tolist(), best.values.tolist(), strict=True)
-        found = [(token, logp) for token, logp in both if token not in special]
-        return [(self.tokenizer.decode([token]).strip(), logp) for token, logp in found[:n]]
+        words = [(self.tokenizer.decode([token]).strip(), logp) for token, logp in both if token not in special]
+        return words[:n]
 
     @torch.inference_mode()
     def _logits(self, ids: NDArray[np.int64], attention: NDArray[np.int64], places: NDArray[np.int64]) -> Tensor:
@@ -82,19 +81,19 @@ class MaskedLM(LanguageModel):
 
     def _cells(self, batch: Batch) -> Tensor:
         """Run inputs separately by the kind of their cells, one of three: see `plan.join`."""
-        run = {PLAIN: super()._cells, WEIGHED: self._weighed, FOLLOWS: self._following}
+        run = {PLAIN: super()._cells, WEIGHED: self._weigh, FOLLOWS: self._next_sentence}
         _, kinds = split(np.array([max(token for _, token in cells) for cells in batch.cells]), self._size)
-        if len(there := np.unique(kinds)) == 1:
-            return run[there[0]](batch)
-        each = np.repeat(kinds, [len(cells) for cells in batch.cells])
-        values = torch.empty(len(each), device=self.network.device)
-        for kind in there:
-            mine = run[kind](batch.only(np.flatnonzero(kinds == kind)))
-            values[torch.from_numpy(np.flatnonzero(each == kind))] = mine
+        if len(distinct := np.unique(kinds)) == 1:
+            return run[distinct[0]](batch)
+        of_cell = np.repeat(kinds, [len(cells) for cells in batch.cells])
+        values = torch.empty(len(of_cell), device=self.network.device)
+        for kind in distinct:
+            alike = batch.only(np.flatnonzero(kinds == kind))
+            values[torch.from_numpy(np.flatnonzero(of_cell == kind))] = run[kind](alike)
         return values
 
     @torch.inference_mode()
-    def _weighed(self, batch: Batch) -> Tensor:
+    def _weigh(self, batch: Batch) -> Tensor:
         """Log-probabilities, times the attention to their tokens where it is asked for."""
         ids, attention = padded(batch.inputs, self.pad)
         places, which, asked = batch.places()
@@ -102,12 +101,15 @@ class MaskedLM(LanguageModel):
         device = self.network.device
         real = on_device(attention, device)  # (rows, length)
         rows, positions = on_device(places, device).unbind(dim=1)
-        with _eager_attention(self.network):
+        usual = self.network.config._attn_implementation
+        self.network.set_attn_implementation("eager")  # faster ones do not return attention weights
+        try:
             output = self.network(input_ids=on_device(ids, device), attention_mask=real, output_attentions=True)
+        finally:
+            self.network.set_attn_implementation(usual)
         layers = output.attentions or ()
-        if not layers or any(
-            layer is None or layer.shape[2:] != (*real.shape[1:], *real.shape[1:]) for layer in layers
-        ):
+        square = (ids.shape[1], ids.shape[1])
+        if not layers or any(layer is None or layer.shape[2:] != square for layer in layers):
             raise UnfitModel(
                 f"'{self.name}' ({type(self.network).__name__}) does not say what its tokens attend to, which `aula` "
                 "needs. `aul` weighs all tokens alike."
@@ -119,7 +121,7 @@ class MaskedLM(LanguageModel):
         return torch.where(weighed.bool(), logps * weights[rows, positions][where], logps)
 
     @torch.inference_mode()
-    def _following(self, batch: Batch) -> Tensor:
+    def _next_sentence(self, batch: Batch) -> Tensor:
         """What the next-sentence head says of each input; it reads the first position."""
         rows = torch.arange(len(batch.inputs), device=self.network.device)
 
@@ -135,7 +137,7 @@ class MaskedLM(LanguageModel):
         some = np.array([[mask, 0, 1]])
         # A head that mixes positions, which no known family has, gets whole sequences.
         run = partial(self._logits, some, np.ones_like(some), np.array([(0, 2), (0, 0)]))
-        self._picks = self._picking_keeps(run, 1e-2) or (self._picking.late() and self._picking_keeps(run, 1e-2))
+        self._picks = self._picking_keeps(run, 1e-2) or (self._pick_late() and self._picking_keeps(run, 1e-2))
         ids = np.array([[mask, *[token for token in range(20) if token not in self.tokenizer.all_special_ids][:3]]])
         padded = np.concatenate([ids, np.full((1, 4), self.pad)], axis=1)
         attention = np.array([[1, 1, 1, 1, 0, 0, 0, 0]])
@@ -153,14 +155,3 @@ class MaskedLM(LanguageModel):
                 check="right context",
             )
         self._check_padding(alone.log_softmax(-1), self._logits(padded, attention, places).log_softmax(-1))
-
-
-@contextmanager
-def _eager_attention(network: Any) -> Iterator[None]:
-    """Use eager attention in this block: faster implementations do not return attention weights."""
-    usual = network.config._attn_implementation
-    network.set_attn_implementation("eager")
-    try:
-        yield
-    finally:
-        network.set_attn_implementation(usual)

@@ -44,11 +44,11 @@ def logits(places: Sequence[tuple[str, str]], words: Sequence[str]) -> Array:
     by_length = defaultdict[int, list[int]](list)  # texts of one length need no padding
     for number, tokens in enumerate(ids):
         by_length[len(tokens)].append(number)
-    found = np.empty((len(ids), len(words)), dtype=np.float32)
+    values = np.empty((len(ids), len(words)), dtype=np.float32)
     for same in by_length.values():
-        for some in (same[first : first + AT_ONCE] for first in range(0, len(same), AT_ONCE)):
-            found[some] = _word_logits(np.array([ids[n] for n in some]), [asked[n] for n in some], wanted)
-    return found
+        for part in (same[first : first + AT_ONCE] for first in range(0, len(same), AT_ONCE)):
+            values[part] = _word_logits(np.array([ids[n] for n in part]), [asked[n] for n in part], wanted)
+    return values
 
 
 def _word_logits(ids: Array, asked: Sequence[int], wanted: Sequence[int]) -> Array:
@@ -80,17 +80,17 @@ def _layer(x: Array, here: Array, name: str) -> Array:
 
 def _dense(x: Array, name: str) -> Array:
     weight = _weights()[f"{name}weight"]
-    found: Array = x.reshape(-1, x.shape[-1]) @ weight.T + _weights()[f"{name}bias"]
-    return found.reshape(*x.shape[:-1], len(weight))
+    product: Array = x.reshape(-1, x.shape[-1]) @ weight.T + _weights()[f"{name}bias"]
+    return product.reshape(*x.shape[:-1], len(weight))
 
 
 def _layer_norm(x: Array, name: str) -> Array:
     centred = x - x.mean(axis=-1, keepdims=True)
     spread = np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + 1e-12)
-    found: Array = centred / spread * _weights()[f"{name}LayerNorm.weight"] + _weights()[f"{name}LayerNorm.bias"]
-    return found
+    scaled: Array = centred / spread * _weights()[f"{name}LayerNorm.weight"] + _weights()[f"{name}LayerNorm.bias"]
+    return scaled
 
 
 def _gelu(x: Array) -> Array:
-    found: Array = x * (1 + erf(x / math.sqrt(2))) / 2
-    return found
+    values: Array = x * (1 + erf(x / math.sqrt(2))) / 2
+    return values

@@ -28,74 +28,24 @@ Pick = Callable[[Tensor], Tensor]
 """Takes the asked positions out of a tensor (batch, length, width)."""
 
 
-class Picking:
-    """Hooks that keep only the picked positions from where a network treats each by itself.
-
-    In BERT and similar models, what follows attention in the last layer skips the others: of six layers, that saves an
-    eighth of the work, where one position of an input is asked about. With `before_head`, the head skips them, whatever
-    the architecture.
-    """
-
-    def __init__(self, network: Any, *, before_head: bool) -> None:
-        self.network = network
-        # The hooks hold this list, not the object: a cycle would keep a dropped model in memory.
-        self._asked: list[Pick] = []
-        self._early = None
-        if (after_attention := _after_last_attention(network.base_model)) is not None:
-            self._early = after_attention.register_forward_pre_hook(partial(_pick_early, self._asked))
-        if before_head:
-            network.base_model.register_forward_hook(partial(_pick, self._asked))
-
-    def late(self) -> bool:
-        """Pick only between body and head from now on; False where that was so already."""
-        if self._early is None:
-            return False
-        self._early.remove()
-        self._early = None
-        return True
-
-    def logits(self, pick: Pick | None, network: Any = None, **inputs: Any) -> Tensor:
-        """The head's output, at the picked positions if any; `network` is the wrapper around ours, if there is one."""
-        self._asked += [pick] if pick else []
-        try:
-            logits: Tensor = (network or self.network)(**inputs).logits
-        finally:
-            self._asked.clear()
-        return logits
-
-
-def _after_last_attention(body: Any) -> Any:
-    """The module that takes the result of the last layer's attention; None where it is not found as in BERT."""
-    layers = getattr(getattr(body, "encoder", None), "layer", None)
-    return getattr(getattr(layers[-1], "attention", None), "output", None) if layers else None
-
-
-def _pick_early(asked: list[Pick], module: Any, args: Any) -> Any:
-    """Pick from attention's result and from what it is added to; nothing is left for the later hook."""
-    return tuple(map(asked.pop(), args)) if asked else args
-
-
-def _pick(asked: list[Pick], module: Any, args: Any, output: Any) -> Any:
-    if not asked:
-        return output
-    picked = asked[0](output[0])  # (1, places, width)
-    if isinstance(output, tuple):
-        return picked, *output[1:]
-    output.last_hidden_state = picked
-    return output
-
-
+TIMES = 40
+"""A precision that is this many times slower than float32 is emulated: a question would take seconds."""
 SHORT = 64
 """Inputs of up to this many tokens leave large attention tiles mostly empty: twice the time of attention on an H200."""
 
 
 class NetworkModel(ABC):
-    """A network that answers in nats, in batches planned beforehand; equal inputs go through it once."""
+    """A network that answers in nats, in batches planned beforehand; equal inputs go through it once.
+
+    Hooks keep only the positions that were asked about from where a network treats each by itself, if that changes no
+    answer. In BERT and similar models, what follows attention in the last layer skips the others: of six layers, that
+    saves an eighth of the work, where one position of an input is asked about.
+    """
 
     kind: ClassVar[str]
     """Which suite an audit runs on it: a key of suites.ALL."""
     picks_before_head: ClassVar[bool] = False
-    """Whether the head sees only the positions asked about: see `Picking`."""
+    """Whether the head skips the other positions, whatever the architecture."""
 
     def __init__(
         self,
@@ -119,8 +69,14 @@ class NetworkModel(ABC):
         """Number of inputs that overflowed in half precision and were computed in float32."""
         self._too_large = math.inf  # tokens of the smallest batch that ran out of memory
         self._size = network.get_input_embeddings().weight.shape[0]
-        self._picking = Picking(network, before_head=self.picks_before_head)
         self._picks = False
+        # The hooks hold this list, not the model: a cycle would keep a dropped one in memory.
+        self._asked: list[Pick] = []
+        self._early: Any = None
+        if (after_attention := _after_last_attention(network.base_model)) is not None:
+            self._early = after_attention.register_forward_pre_hook(partial(_pick_early, self._asked))
+        if self.picks_before_head:
+            network.base_model.register_forward_hook(partial(_pick, self._asked))
         self._try_out()
 
     @abstractmethod
@@ -136,7 +92,21 @@ class NetworkModel(ABC):
         return self.tokenizer.mask_token or ""
 
     def cast(self, dtype: str) -> Self:
-        return cast(self, dtype)  # type: ignore[no-any-return]
+        """A copy with its weights in that precision; an error where the device cannot compute in it."""
+        kind, device = getattr(torch, dtype), self.network.device
+        if device.type == "cpu" and _seconds(kind) > TIMES * _seconds(torch.float32):
+            raise ModelError(f"{dtype} cannot be tried: this CPU has no arithmetic for it.")
+        try:
+            other = copy.deepcopy(self, {id(self.tokenizer): self.tokenizer})
+            for weights in other.network.parameters():
+                weights.data = weights.data.to(kind).contiguous()  # half precision is slow in float32's memory layout
+        except RuntimeError as error:
+            raise ModelError(f"{dtype} cannot be tried on {device}: {str(error).strip().splitlines()[0]}") from error
+        if not is_native(kind, device):
+            without_onednn(other.network)
+        other.fingerprint = f"{self.fingerprint}-{dtype}"
+        other.about = {**self.about, "dtype": dtype}
+        return other
 
     @abstractmethod
     def plan(self, questions: Sequence[Question]) -> Plan: ...
@@ -149,8 +119,8 @@ class NetworkModel(ABC):
         return answer_all(self, questions)
 
     def count_tokens(self, places: Sequence[tuple[str, Span]]) -> list[int]:
-        found = encode(self.tokenizer, (text for text, _ in places), self.longest)
-        return [count(found[text], span) for text, span in places]
+        encoded = encode(self.tokenizer, (text for text, _ in places), self.longest)
+        return [count(encoded[text], span) for text, span in places]
 
     def _pair_inputs(self, inputs: Sequence[Ids], *, typed: bool = True) -> dict[str, Tensor]:
         """What the network takes for pairs of texts."""
@@ -183,7 +153,7 @@ class NetworkModel(ABC):
         try:
             with attention_for(len(batch.inputs[0]), self.network.device):
                 values = _fetch_async(self._cells(batch))
-            return lambda: self._finite(batch, _by_input(batch, values()))
+            return lambda: self._redo_overflows(batch, _by_input(batch, values()))
         except RuntimeError as error:
             # On the CPU running out of memory has no class of its own.
             if not isinstance(error, torch.OutOfMemoryError) and "allocate memory" not in str(error):
@@ -210,25 +180,42 @@ class NetworkModel(ABC):
             for weights in self.network.parameters():
                 weights.data = weights.data.to(dtype)
 
-    def _finite(self, batch: Batch, values: Values) -> Values:
+    def _redo_overflows(self, batch: Batch, values: Values) -> Values:
         """The values, with inputs that overflowed in half precision computed again with the same weights in float32."""
         if self.network.dtype == torch.float32:
             return values
-        odd = [row for row, found in enumerate(values) if not all(map(math.isfinite, found))]
+        odd = [row for row, logps in enumerate(values) if not all(map(math.isfinite, logps))]
         if not odd:
             return values
         self.overflowed += len(odd)
         with self._in_float32():
             again = _by_input(some := batch.only(odd), _fetch_async(self._cells(some))())
         whole = list(values)
-        for row, found in zip(odd, again, strict=True):
-            whole[row] = found
+        for row, logps in zip(odd, again, strict=True):
+            whole[row] = logps
         return whole
 
     def _close(self, one: Tensor, other: Tensor) -> bool:
         """Whether two outputs agree, up to rounding in the network's precision."""
         close = 1e-3 if self.network.dtype == torch.float32 else 0.2
         return one.shape == other.shape and torch.allclose(one, other, atol=close, rtol=0)
+
+    def _output(self, pick: Pick | None, network: Any = None, **inputs: Any) -> Tensor:
+        """The head's output, at the picked positions if any; `network` is the wrapper around ours, if there is one."""
+        self._asked += [pick] if pick else []
+        try:
+            logits: Tensor = (network or self.network)(**inputs).logits
+        finally:
+            self._asked.clear()
+        return logits
+
+    def _pick_late(self) -> bool:
+        """Pick only between body and head from now on; False where that was so already."""
+        if self._early is None:
+            return False
+        self._early.remove()
+        self._early = None
+        return True
 
     def _picking_keeps(self, output: Callable[[], Tensor], close: float) -> bool:
         self._picks = False
@@ -246,18 +233,39 @@ class NetworkModel(ABC):
             self.limit = replace(self.limit, enough=0)
 
 
+def _after_last_attention(body: Any) -> Any:
+    """The module that takes the result of the last layer's attention; None where it is not found as in BERT."""
+    layers = getattr(getattr(body, "encoder", None), "layer", None)
+    return getattr(getattr(layers[-1], "attention", None), "output", None) if layers else None
+
+
+def _pick_early(asked: list[Pick], module: Any, args: Any) -> Any:
+    """Pick from attention's result and from what it is added to; nothing is left for the later hook."""
+    return tuple(map(asked.pop(), args)) if asked else args
+
+
+def _pick(asked: list[Pick], module: Any, args: Any, output: Any) -> Any:
+    if not asked:
+        return output
+    picked = asked[0](output[0])  # (1, places, width)
+    if isinstance(output, tuple):
+        return picked, *output[1:]
+    output.last_hidden_state = picked
+    return output
+
+
 def _fetch_async(cells: Tensor) -> Callable[[], list[float]]:
     """Start copying the values to the host; the returned function waits for them, so the device works on meanwhile."""
     if cells.device.type != "cuda":
         return cells.tolist
-    here = torch.empty(cells.shape, dtype=cells.dtype, pin_memory=True)
-    here.copy_(cells, non_blocking=True)
-    there = torch.cuda.Event()  # type: ignore[no-untyped-call]
-    there.record()
+    on_host = torch.empty(cells.shape, dtype=cells.dtype, pin_memory=True)
+    on_host.copy_(cells, non_blocking=True)
+    copied = torch.cuda.Event()  # type: ignore[no-untyped-call]
+    copied.record()
 
     def wait() -> list[float]:
-        there.synchronize()
-        found: list[float] = here.tolist()
+        copied.synchronize()
+        found: list[float] = on_host.tolist()
         return found
 
     return wait
@@ -305,7 +313,7 @@ class LanguageModel(NetworkModel):
     def logits(self, rows: Tensor, positions: Tensor, network: Any = None, **inputs: Any) -> Tensor:
         """The network's output at these places, (places, vocabulary); `network` is the wrapper around it, if any."""
         pick = (lambda each: each[rows, positions].unsqueeze(0)) if self._picks else None
-        logits = self._picking.logits(pick, network, **inputs)
+        logits = self._output(pick, network, **inputs)
         return logits[0] if self._picks else logits[rows, positions]
 
     @abstractmethod
@@ -324,38 +332,16 @@ def log_probabilities(logits: Tensor, which: NDArray[np.int64], tokens: NDArray[
     return logits[where, token] - logits.logsumexp(dim=-1)[where]
 
 
-TIMES = 40
-"""A precision that is this many times slower than float32 is emulated: a question would take seconds."""
-
-
-def cast(model: Any, dtype: str) -> Any:
-    """A copy of the model with its weights in that precision; an error where the device cannot compute in it."""
-    kind, device = getattr(torch, dtype), model.network.device
-    if device.type == "cpu" and _seconds(kind) > TIMES * _seconds(torch.float32):
-        raise ModelError(f"{dtype} cannot be tried: this CPU has no arithmetic for it.")
-    try:
-        other = copy.deepcopy(model, {id(model.tokenizer): model.tokenizer})
-        for weights in other.network.parameters():
-            weights.data = weights.data.to(kind).contiguous()  # half precision is slow in float32's memory layout
-    except RuntimeError as error:
-        raise ModelError(f"{dtype} cannot be tried on {device}: {str(error).strip().splitlines()[0]}") from error
-    if not is_native(kind, device):
-        without_onednn(other.network)
-    other.fingerprint = f"{model.fingerprint}-{dtype}"
-    other.about = {**model.about, "dtype": dtype}
-    return other
-
-
 def is_native(kind: torch.dtype, device: torch.device) -> bool:
     """Whether the device computes in that precision natively; a CPU may have to emulate half precision."""
     if device.type == "cuda":
         return kind != torch.bfloat16 or bool(torch.cuda.is_bf16_supported(including_emulation=False))
     if device.type != "cpu" or kind == torch.float32:
         return kind == torch.float32
-    there: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # missing in older versions of torch
+    abilities: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # missing in older versions of torch
     if kind == torch.float16:
-        return there.get("architecture") != "arm64"  # where oneDNN takes a hundred times as long as torch
-    return any("bf16" in name and has is True for name, has in there.items())
+        return abilities.get("architecture") != "arm64"  # where oneDNN takes a hundred times as long as torch
+    return any("bf16" in name and has is True for name, has in abilities.items())
 
 
 def without_onednn(network: Any) -> None:

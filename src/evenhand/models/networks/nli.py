@@ -38,8 +38,8 @@ class NliModel(NetworkModel):
         if not isinstance(self.tokenizer, JapaneseTokenizer):
             return super().count_tokens(places)
         # It has no offsets, so the tokens of a span are unknown: half of those of the text paired with itself.
-        found = encode_pairs(self.tokenizer, [(text, text) for text, _ in places], self.longest)
-        return [0 if found[text, text].note else len(found[text, text].ids) // 2 for text, _ in places]
+        encoded = encode_pairs(self.tokenizer, [(text, text) for text, _ in places], self.longest)
+        return [0 if encoded[text, text].note else len(encoded[text, text].ids) // 2 for text, _ in places]
 
     def _reading(self, pair: TokenizedPair) -> Reading:
         if pair.note:
@@ -52,17 +52,16 @@ class NliModel(NetworkModel):
 
     @torch.inference_mode()
     def _logps(self, inputs: Sequence[Ids]) -> Tensor:
-        there = self._pair_inputs(inputs, typed=self._types > 1)
         first = (lambda each: each[:, :1]) if self._picks else None  # which a classifier reads, as BERT's does
-        logits = self._picking.logits(first, **there)
+        logits = self._output(first, **self._pair_inputs(inputs, typed=self._types > 1))
         return logits.float().log_softmax(dim=-1)  # (inputs, labels)
 
     def _try_out(self) -> None:
         some = self._inputs(("a a a", "a"), ("a", "a a a"))
         with self._in_float32():  # half precision might hide a difference; BART's classifier reads the last position
             self._picks = self._picking_keeps(lambda: self._logps(some), 1e-4)
-        one, other = self._logps(some)
-        if torch.equal(one, other):
+        first, second = self._logps(some)
+        if torch.equal(first, second):
             raise UnfitModel(
                 f"The classifier of '{self.name}' gives the same answer whatever it is asked: its first position sees "
                 'no other. Set "is_decoder" to false in its config.json, or use another checkpoint.',

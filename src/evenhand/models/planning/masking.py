@@ -58,40 +58,42 @@ class Masked:
         if together not in self._compared:  # the same for all candidates of a blank
             self._compared[together] = _as_reading(self._fill(question))
         shared = self._compared[together]
-        mine = question.among.index(question.answer)
-        return Reading(shared.reads, shared.note, lambda values: (normalised(values)[mine],))
+        place = question.among.index(question.answer)
+        return Reading(shared.reads, shared.note, lambda values: (normalised(values)[place],))
 
     def _fill(self, question: Fill) -> Iterator[Read]:
         for answer in question.among or (question.answer,):
             text, blank, hidden = question.filled(answer)
-            found = self.tokenized[text].checked()
-            filled = found.inside(blank)
+            tokenized = self.tokenized[text].checked()
+            filled = tokenized.inside(blank)
             masked, dropped = set[int](), set[int]()
             for span in hidden:
                 if question.masks == "pieces":
-                    masked.update(found.inside(span))
+                    masked.update(tokenized.inside(span))
                 else:
                     for word in _words(text, span) if question.masks == "words" else (span,):
-                        first, *rest = found.inside(word)
+                        first, *rest = tokenized.inside(word)
                         masked.add(first)
                         dropped.update(rest)
             steps = [(filled, list[int]())]
             if question.one_by_one:
                 steps = [([position], filled[n:]) for n, position in enumerate(filled, start=1)]
-            for here, later in steps:
-                hidden_now, out = masked.union(here), dropped.union(later)
-                ids = [self.mask if p in hidden_now else token for p, token in enumerate(found.ids) if p not in out]
-                places = [(p, found.ids[p]) for p in here]
+            for shown, later in steps:
+                hidden_now, omitted = masked.union(shown), dropped.union(later)
+                ids = [
+                    self.mask if p in hidden_now else token for p, token in enumerate(tokenized.ids) if p not in omitted
+                ]
+                places = [(p, tokenized.ids[p]) for p in shown]
                 if (place := question.read_after_filling) is not None:
-                    places = [(found.holding(place), found.ids[filled[0]])]
-                yield Read(tuple(ids), tuple((p - sum(d < p for d in out), token) for p, token in places))
+                    places = [(tokenized.holding(place), tokenized.ids[filled[0]])]
+                yield Read(tuple(ids), tuple((p - sum(d < p for d in omitted), token) for p, token in places))
         if len(set(question.among)) == 1:  # the answer would be certain, whatever the model
             raise Unanswerable(NO_OTHER)
 
     def _likelihood(self, question: Likelihood) -> Iterator[Read]:
         counted = counted_positions(question, self.tokenized)
-        found = self.tokenized[question.text]
-        ids = found.ids
+        tokenized = self.tokenized[question.text]
+        ids = tokenized.ids
         if question.masked == "none":
             tokens: Sequence[int] = [ids[p] for p in counted]
             if question.attention:
@@ -102,7 +104,7 @@ class Masked:
             masked = tuple(self.mask if p in counted else token for p, token in enumerate(ids))
             yield Read(masked, tuple((p, ids[other]) for p in counted for other in counted))
             return
-        words: Sequence[int | None] = found.encoding.word_ids if question.within_word else ()
+        words: Sequence[int | None] = tokenized.encoding.word_ids if question.within_word else ()
         hidden: Ids = (self.mask,)
         for position in counted:
             later = position + 1

@@ -79,7 +79,7 @@ class Reading:
 
 def normalised(values: list[tuple[float, ...]]) -> tuple[float, ...]:
     """The log-probability of each candidate, normalised over all of them; `values` has those of its tokens."""
-    totals = [math.fsum(found) for found in values]
+    totals = [math.fsum(logps) for logps in values]
     whole = np.logaddexp.reduce(totals)
     return tuple(float(total - whole) for total in totals)
 
@@ -183,12 +183,12 @@ class Plan:
 
     def _answer(self, question: int) -> Answer:
         reading, group = self.readings[question], self._group[question]
-        found = self._found.get(group)
-        if found is None:
-            found = self._found[group] = [
+        by_read = self._found.get(group)
+        if by_read is None:
+            by_read = self._found[group] = [
                 self._read(number, read.cells) for number, read in zip(self._reads[group], reading.reads, strict=True)
             ]
-        logps = reading.finish(found)
+        logps = reading.finish(by_read)
         return Answer(logps) if all(map(math.isfinite, logps)) else Answer.none(NOT_FINITE)
 
     def _read(self, number: int, cells: tuple[Cell, ...]) -> tuple[float, ...]:
@@ -210,15 +210,15 @@ def _distinct_inputs(groups: Iterable[tuple[Read, ...]]) -> tuple[list[list[int]
     merged: dict[int, dict[Cell, None]] = {}  # for inputs that are read at several places
     reads = []
     for group in groups:
-        found = []
+        of_group = []
         for ids, asked in group:
             number = numbers.setdefault(ids, len(cells))
             if number == len(cells):
                 cells.append(asked)
             elif (known := cells[number]) != asked:
                 merged.setdefault(number, dict.fromkeys(known)).update(dict.fromkeys(asked))
-            found.append(number)
-        reads.append(found)
+            of_group.append(number)
+        reads.append(of_group)
     for number, several in merged.items():
         cells[number] = tuple(several)
     return reads, list(numbers), cells
@@ -252,15 +252,15 @@ def run_batches(plan: Plan, numbers: Iterable[int], stream: Stream) -> Iterator[
     """Run these batches of the plan, with a progress bar, and log how long it will take."""
     batches = [(number, plan.batches[number]) for number in numbers]
     total = sum(batch.tokens for _, batch in batches)
-    done, told, start = 0, False, time.monotonic()
+    done, announced, start = 0, False, time.monotonic()
     with part("Measuring", "tokens", total) as bar:
         for number, values in stream(batches):
             yield number, values
             done += plan.batches[number].tokens
             bar.update(plan.batches[number].tokens)
             taken = time.monotonic() - start
-            if not told and taken > 1:
-                told, to_go = True, taken * (total - done) / done
+            if not announced and taken > 1:
+                announced, to_go = True, taken * (total - done) / done
                 if to_go > WORTH_SAYING:
                     log.info("About %s to go.", duration(to_go))
 

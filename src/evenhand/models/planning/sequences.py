@@ -106,8 +106,8 @@ def texts(question: BuiltIn, words: Words | None) -> list[str]:
 
 def template(tokenizer: Any) -> str | None:
     """The tokenizer's chat template; None where it has none. Of several, the default one."""
-    found = getattr(tokenizer, "chat_template", None)
-    return found.get("default") if isinstance(found, dict) else found
+    templates = getattr(tokenizer, "chat_template", None)
+    return templates.get("default") if isinstance(templates, dict) else templates
 
 
 def messages(question: Choose | Write | FirstMention) -> list[dict[str, str]]:
@@ -124,8 +124,8 @@ def replies(model: str, tokenizer: Any, questions: Iterable[BuiltIn]) -> Replies
     asked = [question for question in questions if isinstance(question, Choose) and question.chat]
     before = chats(model, tokenizer, asked)
     whole = {q: [before[q.text, q.system] + option for option in q.continuations] for q in asked}
-    found = encode(tokenizer, chain(*whole.values()), 2**31, templated=True)
-    return {q: [(found[text], len(before[q.text, q.system])) for text in whole[q]] for q in asked}
+    tokenized = encode(tokenizer, chain(*whole.values()), 2**31, templated=True)
+    return {q: [(tokenized[text], len(before[q.text, q.system])) for text in whole[q]] for q in asked}
 
 
 def chats(model: str, tokenizer: Any, asked: Sequence[Choose | Write | FirstMention]) -> dict[tuple[str, str], str]:
@@ -166,8 +166,8 @@ class Sequences:
         together = tokens.frame(question)
         if together not in self._compared:  # the same for all candidates of a blank
             self._compared[together] = self._asking(question)
-        mine = question.among.index(question.answer)
-        return replace(self._compared[together], finish=lambda values: (normalised(values)[mine],))
+        place = question.among.index(question.answer)
+        return replace(self._compared[together], finish=lambda values: (normalised(values)[place],))
 
     def _asking(self, question: BuiltIn) -> Asking:
         try:
@@ -176,7 +176,7 @@ class Sequences:
             if isinstance(question, Choose):
                 return Asking(tuple(self._options(question)), finish=question.compared)
             if isinstance(question, Fill):
-                sequences = [self._filled(question, candidate) for candidate in question.among]
+                sequences = [self._up_to_hidden(question, candidate) for candidate in question.among]
             else:
                 sequences = [self._whole(text) for text in texts(question, self.words)]
             same = common_beginning(sequences)  # which is equally likely in all
@@ -189,9 +189,9 @@ class Sequences:
 
     def _likelihood(self, question: Likelihood) -> Asking:
         ids = self._whole(question.text)
-        found = set(tokens.counted_positions(question, self.tokenized))
+        counted = set(tokens.counted_positions(question, self.tokenized))
         positions = self.tokenized[question.text].positions
-        places = tuple(n for n, position in enumerate(positions, start=1) if position in found)
+        places = tuple(n for n, position in enumerate(positions, start=1) if position in counted)
         if not question.start_once:
             return Asking((Part(ids, places),))
         first = Part(ids[:2], tuple(n for n in places if n == 1))
@@ -203,18 +203,18 @@ class Sequences:
         if question.chat:
             for text in tokens.texts(question):
                 self.tokenized[text].checked()  # a token of the template may not come from the question
-            for found, start in self.replies[question]:
-                ids = found.checked().ids
+            for tokenized, start in self.replies[question]:
+                ids = tokenized.checked().ids
                 if len(ids) > self.longest:
                     raise Unanswerable(TOO_LONG)
-                yield Part(ids, tuple(found.inside(Span(start, len(found.text)))))
+                yield Part(ids, tuple(tokenized.inside(Span(start, len(tokenized.text)))))
             return
         for text in tokens.texts(question):
-            found = self.tokenized[text].checked()
-            inside = found.inside(Span(len(question.text), len(text)))
-            yield Part(self._whole(text), tuple(1 + found.positions.index(position) for position in inside))
+            tokenized = self.tokenized[text].checked()
+            inside = tokenized.inside(Span(len(question.text), len(text)))
+            yield Part(self._whole(text), tuple(1 + tokenized.positions.index(position) for position in inside))
 
-    def _filled(self, question: Fill, candidate: str) -> Ids:
+    def _up_to_hidden(self, question: Fill, candidate: str) -> Ids:
         """The sentence with the candidate, up to the first hidden span: a causal model cannot skip what is hidden."""
         text, blank, hidden = question.filled(candidate)
         ids = self._whole(text)
@@ -222,12 +222,12 @@ class Sequences:
             return ids
         if min(hidden).start < blank.stop:
             raise Unanswerable(BEFORE_BLANK)
-        found = self.tokenized[text]
-        return ids[: 1 + found.positions.index(found.inside(min(hidden))[0])]
+        tokenized = self.tokenized[text]
+        return ids[: 1 + tokenized.positions.index(tokenized.inside(min(hidden))[0])]
 
     def _whole(self, text: str) -> Ids:
-        found = self.tokenized[text].checked()
-        ids = (self.start, *(found.ids[position] for position in found.positions))
+        tokenized = self.tokenized[text].checked()
+        ids = (self.start, *(tokenized.ids[position] for position in tokenized.positions))
         if len(ids) > self.longest:
             raise Unanswerable(TOO_LONG)
         return ids
@@ -297,9 +297,9 @@ def visible_nodes(parents: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which nodes each node attends to, itself and its ancestors: (rows, nodes, nodes) from (rows, nodes)."""
     rows, nodes = parents.shape
     every = np.arange(rows)
-    found = np.zeros((rows, nodes, nodes), dtype=np.bool_)
+    visible = np.zeros((rows, nodes, nodes), dtype=np.bool_)
     for node in range(nodes):
         if node:
-            found[:, node] = found[every, parents[:, node]]
-        found[:, node, node] = True
-    return found
+            visible[:, node] = visible[every, parents[:, node]]
+        visible[:, node, node] = True
+    return visible

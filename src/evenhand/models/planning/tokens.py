@@ -57,13 +57,13 @@ class TokenizedText:
         token: both belong to the word. A token that reaches beyond the span cannot be masked without masking its
         neighbour, so there is no answer.
         """
-        found = [i for i, (start, stop) in self._own.items() if start < span.stop and span.start < stop]
-        if not found or self._own[found[0]][0] < span.start or self._own[found[-1]][1] > span.stop:
+        overlapping = [i for i, (start, stop) in self._own.items() if start < span.stop and span.start < stop]
+        if not overlapping or self._own[overlapping[0]][0] < span.start or self._own[overlapping[-1]][1] > span.stop:
             raise Unanswerable(STRADDLES)
-        first = found[0]
+        first = overlapping[0]
         while first - 1 in self.positions and first - 1 not in self._own:
             first -= 1
-        return list(range(first, found[-1] + 1))
+        return list(range(first, overlapping[-1] + 1))
 
     def holding(self, character: int) -> int:
         for position, (start, stop) in self._own.items():
@@ -72,11 +72,11 @@ class TokenizedText:
         raise Unanswerable(STRADDLES)
 
     def outside(self, spans: Iterable[Span]) -> list[int]:
-        inside = {position for span in spans for position in self.inside(span)}
-        found = [position for position in self.positions if position not in inside]
-        if not found:
+        excluded = {position for span in spans for position in self.inside(span)}
+        positions = [position for position in self.positions if position not in excluded]
+        if not positions:
             raise Unanswerable("nothing left outside the skipped spans")
-        return found
+        return positions
 
     @cached_property
     def _own(self) -> dict[int, tuple[int, int]]:
@@ -125,8 +125,8 @@ def texts(question: Question) -> list[str]:
 
 def counted_positions(question: Likelihood, tokenized: Mapping[str, TokenizedText]) -> list[int]:
     """The positions of the tokens that count: outside the skipped spans, and shared by both sentences, or changed."""
-    found = tokenized[question.text].checked()
-    outside = found.outside(question.skip)
+    tokenized_text = tokenized[question.text].checked()
+    outside = tokenized_text.outside(question.skip)
     if not question.versus:
         return outside
     # With special tokens, and leaving out common ones in long texts, as in the released code of CrowS-Pairs.
@@ -145,14 +145,14 @@ def encode(tokenizer: Any, texts: Iterable[str], longest: int, *, templated: boo
     note_on = _notes(tokenizer, longest, set(tokenizer.all_special_ids) if templated else frozenset())
     unneeded = dict.fromkeys(["return_attention_mask", "return_token_type_ids"], False)
     unneeded |= {"add_special_tokens": False} if templated else {}
-    found = {}
+    tokenized = {}
     # A tokenizer without offsets raises, rather than give wrong ones.
     for chunk, encoded in _in_chunks(tokenizer, texts, lambda some: (some,), return_offsets_mapping=True, **unneeded):
         for row, text in enumerate(chunk):
             ids = tuple(encoded["input_ids"][row])
             added = [0] * len(ids) if templated else encoded["special_tokens_mask"][row]
-            found[text] = TokenizedText(text, ids, added, encoded.encodings[row], note_on(ids, added))
-    return found
+            tokenized[text] = TokenizedText(text, ids, added, encoded.encodings[row], note_on(ids, added))
+    return tokenized
 
 
 def _in_chunks(
@@ -183,7 +183,7 @@ class TokenizedPair:
 def encode_pairs(tokenizer: Any, pairs: Iterable[Pair], longest: int) -> dict[Pair, TokenizedPair]:
     """The tokens of each distinct pair of texts, never cut."""
     note_on = _notes(tokenizer, longest)
-    found = {}
+    tokenized = {}
     for chunk, encoded in _in_chunks(tokenizer, pairs, lambda some: map(list, zip(*some, strict=True))):
         types = encoded.get("token_type_ids") or [()] * len(chunk)
         for row, pair in enumerate(chunk):
@@ -191,8 +191,8 @@ def encode_pairs(tokenizer: Any, pairs: Iterable[Pair], longest: int) -> dict[Pa
             note = note_on(ids, encoded["special_tokens_mask"][row])
             if not {0, 1} <= set(encoded.sequence_ids(row)):  # nothing is left of one of the two
                 note = UNKNOWN
-            found[pair] = TokenizedPair(ids, tuple(types[row]), note)
-    return found
+            tokenized[pair] = TokenizedPair(ids, tuple(types[row]), note)
+    return tokenized
 
 
 def _notes(tokenizer: Any, longest: int, expected: Set[int] = frozenset()) -> Callable[[Ids, Sequence[int]], str]:

@@ -21,7 +21,7 @@ from evenhand.models.served.beginnings import check_language, unchecked
 from evenhand.models.served.client import Client, Refused, Reply, Request
 from evenhand.models.served.connection import Address
 from evenhand.models.served.options import UNCLEAR
-from evenhand.models.served.probe import CLOSE, Probe, asked
+from evenhand.models.served.probe import CLOSE, Probe, reference_answer
 
 log = logging.getLogger(__name__)
 
@@ -175,7 +175,7 @@ class ServedModel:
 
     def _check_reference(self) -> None:
         for question, before in self.reference.items():
-            now = Answer(tuple(asked(self.client, question, self.ability)))
+            now = Answer(tuple(reference_answer(self.client, question, self.ability)))
             if not (far := apart(before, now)) <= self.tolerance:
                 away = f"{far:.2g} nats away" if far < math.inf else "otherwise"
                 raise ServerChanged(

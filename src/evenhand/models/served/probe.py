@@ -291,7 +291,7 @@ class Probe:
         if ability.kind == "c":
             return math.nan, {}
         question: Question = Likelihood(f"{TEXT}.", FIRST) if ability.whole else REFERENCE
-        one, other = (asked(self.client, question, ability) for _ in range(2))
+        one, other = (reference_answer(self.client, question, ability) for _ in range(2))
         if not one or len(one) != len(other):
             told = f"{len(one)} and then {len(other)} log-probabilities"
             raise UnfitModel(f"One question asked twice has {told}. Turn them on in the server.", check="numbers")
@@ -320,7 +320,7 @@ def _describe(ability: Ability) -> tuple[str, str]:
     return says, do
 
 
-def asked(client: Client, question: Question, ability: Ability) -> Sequence[float]:
+def reference_answer(client: Client, question: Question, ability: Ability) -> Sequence[float]:
     """The log-probabilities that answer the reference question."""
     if ability.whole:
         found = [client.one(request) for request in asking.requests(question, ability, client.address.name)]

@@ -20,9 +20,8 @@ from evenhand import BadInput, Likelihood, ModelError, RunError
 from evenhand.calls.audit import sweep
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
-from evenhand.distributed import remote_model as remote
-from evenhand.distributed.remote_model import RemoteModel, WorkerPool
-from evenhand.distributed.worker import stream_chunks
+from evenhand.distributed import workers as remote
+from evenhand.distributed.workers import RemoteModel, WorkerPool, stream_chunks
 from evenhand.errors import ClusterError
 from evenhand.models.cache import Remembering
 from evenhand.models.planning.plan import Batch, Values
