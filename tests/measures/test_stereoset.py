@@ -12,7 +12,7 @@ from transformers import AutoTokenizer, BertForPreTraining
 
 import evenhand
 from evenhand import Answer, BadInput, Fill, Follows, Likelihood, Score, Span, Table, Triple, datasets, measures
-from evenhand.auditing.importing.reading import predictions
+from evenhand.auditing.importing.scores import predictions
 from evenhand.core.scores import Summarise
 from evenhand.errors import UnfitModel
 from evenhand.measures.stereoset import TIED, Icat, LanguageModelingScore, StereotypeScore

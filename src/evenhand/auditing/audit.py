@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 
 LONGEST_NAME = 200
 """Bytes of a run folder's name; file systems allow 255."""
-Audited = TypeVar("Audited")
+AnyRun = TypeVar("AnyRun")
 """What an audit gives: a run."""
 
 
@@ -55,12 +55,12 @@ def run_audit(
 
     See `evenhand.audit`. Tasks are checked before the model is loaded, unless they depend on its unknown kind.
     """
-    there = None if fresh else read_record(path)
+    existing = None if fresh else read_record(path)
 
     def checked_tasks(kind: str, spec: AuditSpec) -> list[PlannedTask]:
         tasks = spec.tasks_for(kind)
-        check_overwrite(path, there, [one.record for one in tasks])
-        reader.check(tasks, path, there)
+        check_overwrite(path, existing, [planned.record for planned in tasks])
+        reader.check(tasks, path, existing)
         return tasks
 
     # Before minutes are spent on loading, unless the kind of a Hub model is not known yet.
@@ -74,30 +74,33 @@ def run_audit(
         if source.kind != kind_of(model) or chats != spec.chats or spec.budget:
             spec = replace(spec, chats=chats, asking=model.requests if isinstance(model, Counted) else None)
             tasks = checked_tasks(kind_of(model), spec)
-        tasks, left_out = _askable_tasks(model, tasks)
+        name = name or model.name
+        tasks, excluded = _askable_tasks(model, tasks)
+        records = [planned.record for planned in tasks]
         if isinstance(model, Planned):
-            for one in tasks:  # a question that it cannot answer is an error at once
-                check_questions(model, questions_of(one.task.dataset.items[0], one.task.measure))
-        with folder.lock_folder(path), showing(progress), one_bar(f"Measuring {name or model.name}"):
+            for planned in tasks:  # a question that it cannot answer is an error at once
+                check_questions(model, questions_of(planned.task.dataset.items[0], planned.task.measure))
+        with folder.lock_folder(path), showing(progress), one_bar(f"Measuring {name}"):
             if fresh:
                 folder.clear(path)
             earlier = merging.existing_record(path, model)
             if isinstance(model, Recognisable):
                 check_same_model(path / folder.ANSWERS, model)
-            check_overwrite(path, earlier, [one.record for one in tasks])
-            stays = merging.audits_to_keep(earlier, [one.record for one in tasks])
+            check_overwrite(path, earlier, records)
+            stays = merging.audits_to_keep(earlier, records)
             before = merging.restored(path) if stays else None
-            if any(one.record.partial for one in tasks):
+            if any(record.partial for record in records):
                 most = f"at most {spec.limit} items" if spec.limit else f"what a budget of {spec.budget:,} allows"
                 log.warning(f"A sample of {most} of each dataset: results are partial.")
-            for one in tasks:
-                log.debug(f"{one.record.measure} on {one.record.dataset}: {len(one.task.dataset.items):,} items.")
+            for planned in tasks:
+                items = len(planned.task.dataset.items)
+                log.debug(f"{planned.record.measure} on {planned.record.dataset}: {items:,} items.")
             audits, results = list(stays), list[Result]()
-            for audited, found in run_tasks(model, tasks, path, name or model.name, earlier, source.exact):
-                audits.append(replace(audited, suite=spec.suite, warnings=(*left_out, *audited.warnings)))
-                results += found
-            record = RunRecord(model=name or model.name, fingerprint=model.fingerprint, audits=tuple(audits), sha256={})
-            return finish(path, record, [one.task for one in tasks], results, reader, before)
+            for audited, new in run_tasks(model, tasks, path, name, earlier, source.exact):
+                audits.append(replace(audited, suite=spec.suite, warnings=(*excluded, *audited.warnings)))
+                results += new
+            run = RunRecord(model=name, fingerprint=model.fingerprint, audits=tuple(audits), sha256={})
+            return finish(path, run, [planned.task for planned in tasks], results, reader, before)
 
 
 def run_tasks(
@@ -109,72 +112,72 @@ def run_tasks(
     exact: Callable[[], Model] | None = None,
 ) -> list[tuple[AuditRecord, list[Result]]]:
     """Measure the tasks by language, since a model may not know one of them; answers are kept in this folder."""
-    found = []
-    for language in dict.fromkeys(one.task.dataset.language for one in tasks):
-        mine = [one for one in tasks if one.task.dataset.language == language]
-        found.append(_audit_language(model, mine, path, earlier, exact, name))
+    audits = []
+    for language in dict.fromkeys(planned.task.dataset.language for planned in tasks):
+        in_language = [planned for planned in tasks if planned.task.dataset.language == language]
+        audits.append(_audit_language(model, in_language, path, name, earlier, exact))
     delete_batches(path / folder.ANSWERS)
-    return found
+    return audits
 
 
-def _askable_tasks(model: Model, asked: list[PlannedTask]) -> tuple[list[PlannedTask], list[str]]:
+def _askable_tasks(model: Model, tasks: list[PlannedTask]) -> tuple[list[PlannedTask], list[str]]:
     """The tasks with an item that the model can be asked, and a sentence on the others; an error if there are none."""
     if not isinstance(model, Selective):
-        return asked, []
+        return tasks, []
     reasons: dict[str, list[str]] = {}
-    able = []
-    for one in asked:
-        refusals = (refusal(model, questions_of(item, one.task.measure)) for item in one.task.dataset.items)
+    askable = []
+    for planned in tasks:
+        refusals = (refusal(model, questions_of(item, planned.task.measure)) for item in planned.task.dataset.items)
         why = next(refusals)
         if why and all(refusals):
-            reasons.setdefault(why, []).append(f"{one.record.dataset} by {one.record.measure}")
+            reasons.setdefault(why, []).append(f"{planned.record.dataset} by {planned.record.measure}")
         else:
-            able.append(one)
+            askable.append(planned)
     whom = "server" if isinstance(model, Recognisable) else "model"
-    told = [f"Not asked of the {whom}, since {why}: {', '.join(names)}." for why, names in reasons.items()]
-    if not able:
+    lines = [f"Not asked of the {whom}, since {why}: {', '.join(names)}." for why, names in reasons.items()]
+    if not askable:
         raise UnfitModel(
-            f"{' '.join(told)} Choices and texts may be asked: `suite='choices'` or 'writes'.", check="server"
+            f"{' '.join(lines)} Choices and texts may be asked: `suite='choices'` or 'writes'.", check="server"
         )
-    for line in told:
+    for line in lines:
         log.warning(line)
-    return able, told
+    return askable, lines
 
 
 def _audit_language(
     model: Model,
-    asked: Sequence[PlannedTask],
+    planned: Sequence[PlannedTask],
     path: Path,
+    name: str,
     earlier: RunRecord | None,
     exact: Callable[[], Model] | None,
-    name: str,
 ) -> tuple[AuditRecord, list[Result]]:
     """The record and the results of an audit of tasks in one language."""
-    tasks, records = [one.task for one in asked], [one.record for one in asked]
+    tasks, records = [one.task for one in planned], [one.record for one in planned]
     what, seed = [record.what for record in records], records[0].seed
     audits = earlier.audits if earlier else ()
     same = next((audit for audit in audits if [task.what for task in audit.tasks] == what), None)
     examined = _preflight(model, tasks, same)
     started, clock = datetime.now(UTC), time.monotonic()
-    remembering = Remembering(model, path / folder.ANSWERS)
-    remembering.name = name
+    cached = Remembering(model, path / folder.ANSWERS)
+    cached.name = name
     before = overflowed(model) if hasattr(model, "overflowed") else None
-    results = measure_all(remembering, tasks, seed=seed)
+    results = measure_all(cached, tasks, seed=seed)
     # If all answers were kept, the model was loaded as in the earlier run.
-    loaded = {**(earlier.loaded if earlier and not remembering.work.batches else about(model)), **remembering.spent}
+    loaded = {**(earlier.loaded if earlier and not cached.work.batches else about(model)), **cached.spent}
     precision = None
     if exact and loaded.get("dtype") != "float32":
         redone = None if before is None else overflowed(model) - before  # some models do not count
-        precision = same.precision if same and not remembering.work.batches else None
+        precision = same.precision if same and not cached.work.batches else None
         if precision is None:
             compared = dict[str, Any]()
             try:
-                compared["deviations"] = tuple(deviations(remembering, exact(), tasks, results, seed))
+                compared["deviations"] = tuple(deviations(cached, exact(), tasks, results, seed))
             except (EvenhandError, MemoryError) as error:  # the model may fit into memory in half precision only
                 compared["why"] = f"Not compared with float32: {error}"
                 log.warning(compared["why"])
             precision = Precision(about(model).get("dtype_asked"), redone, **compared)
-        for line in (line for found in precision.deviations for line in warning(found, str(loaded["dtype"]))):
+        for line in (line for deviation in precision.deviations for line in warning(deviation, str(loaded["dtype"]))):
             log.warning(line)
             examined["warnings"] += (line,)
     kind = kind_of(model)
@@ -183,7 +186,7 @@ def _audit_language(
         kind=kind,
         loaded=loaded,
         tasks=tuple(records),
-        work=remembering.work,
+        work=cached.work,
         **examined,
         caveats=(*_ways_to_ask(model, tasks), *caveats(kind, tasks)),
         started=started.isoformat(timespec="seconds"),
@@ -214,26 +217,25 @@ def _preflight(model: Model, tasks: Sequence[Task], earlier: AuditRecord | None)
     """The fields of the record that are known before anything is measured; warnings are logged at once."""
     data = {task.dataset.name: task.dataset for task in tasks}
     fits = {name: fit(model, dataset) for name, dataset in data.items() if isinstance(model, TokenCounter)}
-    misfits = [line for found in fits.values() for line in found.warnings(model.name)]
+    misfits = [line for of in fits.values() for line in of.warnings(model.name)]
     warnings = [*misfits, *(line for dataset in data.values() for line in flaw_warnings(dataset))]
     for line in warnings:
         log.warning(line)
-    doctored = preflight(model, list(data.values()), earlier, fits)
-    for found in doctored:
-        if found.verdict != "fine" and not (misfits and found.check == "vocabulary"):  # it would repeat the misfits
-            log.warning(f"{found.check.capitalize()}, {found.verdict}: {found.says} {found.do}")
-    tokens = {name: found.tokens for name, found in fits.items()}
-    return {"tokens": tokens, "warnings": tuple(warnings), "doctor": doctored}
+    findings = preflight(model, list(data.values()), earlier, fits)
+    for f in findings:
+        if f.verdict != "fine" and not (misfits and f.check == "vocabulary"):  # it would repeat the misfits
+            log.warning(f"{f.check.capitalize()}, {f.verdict}: {f.says} {f.do}")
+    return {"tokens": {name: of.tokens for name, of in fits.items()}, "warnings": tuple(warnings), "doctor": findings}
 
 
 def sweep(
     sources: Mapping[str, ModelSource],
-    audit: Callable[[ModelSource, str], Audited],
+    audit: Callable[[ModelSource, str], AnyRun],
     *,
     engine: str = "local",
     address: str | None = None,
     workers: int | None = None,
-) -> Iterator[Audited]:
+) -> Iterator[AnyRun]:
     """What `audit` gives for each model and the name of its run, in order: see `evenhand.sweep`."""
     check_engine(engine, address, workers)
     if engine == "local":
@@ -260,28 +262,28 @@ def named_sources(
     places = [find(str(model)) if isinstance(model, str | Path) else model for model in models]
     known = [options_of(place) if isinstance(place, ModelPlace) else list(LOADING) for place in places]
     given, somebodys = {**loading, **(model_options or {})}, {option for own in known for option in own}
-    found = [
+    sources = [
         ModelSource.of(place, {k: v for k, v in given.items() if k in own or k not in somebodys})
         for place, own in zip(places, known, strict=True)
     ]
-    names = [name or one.name for one in found]
+    names = [name or source.name for source in sources]
     names = [
-        with_parent(Path(one.place.source).resolve())
-        if one.given is None and names.count(own) > 1 and not one.place.on_hub
+        with_parent(Path(source.place.source).resolve())
+        if source.given is None and names.count(own) > 1 and not source.place.on_hub
         else own
-        for one, own in zip(found, names, strict=True)
+        for source, own in zip(sources, names, strict=True)
     ]
     if double := [own for own in names if names.count(own) > 1]:
         raise BadInput(f"Two models would share the run '{double[0]}'. Audit them one by one, each with a `name`.")
-    return dict(zip(names, found, strict=True))
+    return dict(zip(names, sources, strict=True))
 
 
 def _sweep_on_ray(
     sources: Mapping[str, ModelSource],
-    audit: Callable[[ModelSource, str], Audited],
+    audit: Callable[[ModelSource, str], AnyRun],
     address: str | None,
     workers: int | None,
-) -> Iterator[Audited]:
+) -> Iterator[AnyRun]:
     silence_ray()
     from evenhand.distributed.workers import remote_model, threads, worker_pool
 
@@ -290,28 +292,28 @@ def _sweep_on_ray(
             f"{workers} workers with {threads()} threads each share {cores} cores, which is slower than fewer workers. "
             "Set OMP_NUM_THREADS=1 for one thread each."
         )
-    here = [source for source in sources.values() if source.given is None]
-    device = here[0].loading.get("device") if here else None
+    to_load = [source for source in sources.values() if source.given is None]
+    device = to_load[0].loading.get("device") if to_load else None
     with connection(address, cpus=workers and workers * threads()):
-        ours = worker_pool(workers, device, len(here))
+        cluster = worker_pool(workers, device, len(to_load))
 
-        def one(name: str, source: ModelSource) -> Audited:
+        def audit_one(name: str, source: ModelSource) -> AnyRun:
             if source.given is not None:  # of a plugin, which is here already
                 return audit(source, name)
-            with remote_model(source.place, ours, **source.loading) as there:
-                return audit(replace(source, given=there), name)
+            with remote_model(source.place, cluster, **source.loading) as model:
+                return audit(replace(source, given=model), name)
 
-        with ThreadPoolExecutor(min(len(sources), ours.size)) as pool:
-            runs = [pool.submit(one, name, source) for name, source in sources.items()]
+        with ThreadPoolExecutor(min(len(sources), cluster.size)) as pool:
+            runs = [pool.submit(audit_one, name, source) for name, source in sources.items()]
             try:
                 yield from _in_order(runs)
             except BaseException:
-                ours.stopped.set()
+                cluster.stopped.set()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
 
 
-def _in_order(runs: Sequence[Future[Audited]]) -> Iterator[Audited]:
+def _in_order(runs: Sequence[Future[AnyRun]]) -> Iterator[AnyRun]:
     """The runs in order; where one fails, first those that are finished, then its error."""
     for number, run in enumerate(runs):
         try:

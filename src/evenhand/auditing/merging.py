@@ -27,9 +27,6 @@ from evenhand.runs.record import SAMPLE, AuditRecord, RunRecord, TaskRecord, rea
 
 log = logging.getLogger(__name__)
 
-OF_FILE = ("file", "sha256")
-"""Options that say where a user's file is and what it holds."""
-
 
 def check_overwrite(path: Path, record: RunRecord | None, tasks: Sequence[TaskRecord]) -> None:
     """Raise an error if the results of these tasks must not replace those that the folder has a record of."""
@@ -88,29 +85,31 @@ def existing_record(path: Path, model: Model) -> RunRecord | None:
 def audits_to_keep(record: RunRecord | None, tasks: Sequence[TaskRecord]) -> tuple[AuditRecord, ...]:
     """The audits of a run without the tasks that are measured again, and without those of data that has changed."""
     again = {task.name for task in tasks}
-    data = {task.dataset: task for task in tasks}
-    found = []
+    data = {task.dataset: _content(task) for task in tasks}
+    audits = []
     for audit in record.audits if record else ():
-        stay = [task for task in audit.tasks if task.name not in again]
-        outdated = [task for task in stay if task.dataset in data and _content(task) != _content(data[task.dataset])]
-        for task in outdated:
-            log.warning(f"{task.dataset} has changed, so its earlier results by {task.measure} are removed.")
-        if left := tuple(task for task in stay if task not in outdated):
+        left = []
+        for task in (task for task in audit.tasks if task.name not in again):
+            if data.get(task.dataset, _content(task)) == _content(task):
+                left.append(task)
+            else:
+                log.warning(f"{task.dataset} has changed, so its earlier results by {task.measure} are removed.")
+        if left:
             names = {f"{task.dataset}/{task.measure}" for task in left}
             tokens = {name: of for name, of in audit.tokens.items() if name in {task.dataset for task in left}}
             unscored = {name: of for name, of in audit.unscored.items() if name in names}
-            found.append(replace(audit, tasks=left, tokens=tokens, unscored=unscored))
-    return tuple(found)
+            audits.append(replace(audit, tasks=tuple(left), tokens=tokens, unscored=unscored))
+    return tuple(audits)
 
 
 def _is_other_file(before: TaskRecord, now: TaskRecord) -> bool:
     """Whether two tasks of the same name are of different files, not of one file that was edited or moved."""
     if before.dataset_builder != now.dataset_builder:
         return True
-    one, other = (task.dataset_options.get("file") for task in (before, now))
-    if one is None or other is None or _content(before) == _content(now):
+    old, new = (task.dataset_options.get("file") for task in (before, now))
+    if old is None or new is None or _content(before) == _content(now):
         return False
-    return Path(one).expanduser().resolve() != Path(other).expanduser().resolve()
+    return Path(old).expanduser().resolve() != Path(new).expanduser().resolve()
 
 
 def _content(task: TaskRecord) -> tuple[object, ...]:
@@ -118,8 +117,7 @@ def _content(task: TaskRecord) -> tuple[object, ...]:
 
 
 def _options(task: TaskRecord) -> tuple[object, ...]:
-    mine = {name: value for name, value in task.dataset_options.items() if name not in OF_FILE}
-    return ({} if "file" in task.dataset_options else mine), dict(task.measure_options)
+    return ({} if "file" in task.dataset_options else dict(task.dataset_options)), dict(task.measure_options)
 
 
 def rescore(path: StoredRun | str | Path, files: Sequence[Path], reader: Reader) -> StoredRun:
@@ -146,22 +144,22 @@ def restored(path: Path) -> StoredRun:
 
 def _score_again(run: StoredRun, reader: Reader | None = None, files: Sequence[Path] = ()) -> StoredRun:
     places = [*(file.expanduser() for file in files), run.path, run.path / "..", run.path / "../.."]
-    kept = CachedAnswers(run.path / ANSWERS, run.record.model, run.record.fingerprint)
+    answers = CachedAnswers(run.path / ANSWERS, run.record.model, run.record.fingerprint)
     now = datetime.now(UTC).isoformat(timespec="seconds")
     audits: list[AuditRecord] = []
     tasks: list[Task] = []
     results: list[Result] = []
     for audited in run.record.audits:
         whole = suites.rebuild(audited.tasks, audited.kind, places)
-        mine = [_task_on_measured_items(run, *each) for each in zip(whole, audited.tasks, strict=True)]
-        found = measure_all(kept, mine, seed=audited.tasks[0].seed)
+        again = [_task_on_measured_items(run, *each) for each in zip(whole, audited.tasks, strict=True)]
+        scores = measure_all(answers, again, seed=audited.tasks[0].seed)
         records = tuple(
             replace(suites.record(task), **{name: getattr(before, name) for name in SAMPLE})
-            for task, before in zip(mine, audited.tasks, strict=True)
+            for task, before in zip(again, audited.tasks, strict=True)
         )
-        audits.append(scored(replace(audited, tasks=records, rescored=now), mine, found))
-        tasks += mine
-        results += found
+        audits.append(scored(replace(audited, tasks=records, rescored=now), again, scores))
+        tasks += again
+        results += scores
     return finish(run.path, replace(run.record, audits=tuple(audits)), tasks, results, reader)
 
 
@@ -186,10 +184,10 @@ def finish(
     tasks: Sequence[Task],
     results: Sequence[Result],
     reader: Reader | None,
-    kept: StoredRun | None = None,
+    before: StoredRun | None = None,
 ) -> StoredRun:
-    """Write the run, then let `reader`, if there is one, read it."""
-    run = folder.write(path, record, results, {task.dataset.name: task.dataset.items for task in tasks}, kept)
+    """Write the run, with those results of `before` that stay; then let `reader`, if there is one, read it."""
+    run = folder.write(path, record, results, {task.dataset.name: task.dataset.items for task in tasks}, before)
     if reader is not None:
         reader.read(run)
     return run

@@ -30,23 +30,18 @@ CAUSAL = [
     "Not measured: log-probability-bias where the attribute precedes the blank, as in tbd; inference, unless words for "
     "its labels are given: `suite='nli'` with `labels='True,Neither,False'`",
 ]
-CAUSAL_WORDS = [
-    "A causal model: the vector of a word is the mean of those that its tokens have in the table of embeddings unless "
-    "an option says so. Its values are not comparable with a masked model's.",
-]
-CAUSAL_VECTORS = [
-    "A causal model: a token has seen nothing but what stands before it, so the vector of a text, or of a word of "
-    "several tokens, is that of its last one unless an option says so. Its values are not comparable with a masked "
-    "model's.",
-]
-WRITTEN = ["A causal model: texts are drawn from all tokens, at temperature 1 unless an option says so."]
-CHOICES = [
-    "A causal model: an answer is the likeliest of a question's options, by their letters unless an option says so."
-]
-CAUSAL_INFERENCE = [
-    "A causal model: a label is the likeliest of three words after a question. Its values are not comparable with an "
-    "NLI classifier's."
-]
+CAUSAL_BY_ITEM: dict[type, str] = {
+    NliPair: "A causal model: a label is the likeliest of three words after a question. Its values are not comparable "
+    "with an NLI classifier's.",
+    Choice: "A causal model: an answer is the likeliest of a question's options, by their letters unless an option "
+    "says so.",
+    Prompt: "A causal model: texts are drawn from all tokens, at temperature 1 unless an option says so.",
+    Target: "A causal model: the vector of a word is the mean of those that its tokens have in the table of embeddings "
+    "unless an option says so. Its values are not comparable with a masked model's.",
+    TargetSentence: "A causal model: a token has seen nothing but what stands before it, so the vector of a text, or "
+    "of a word of several tokens, is that of its last one unless an option says so. Its values are not comparable with "
+    "a masked model's.",
+}
 
 
 @dataclass(frozen=True)
@@ -114,13 +109,13 @@ class AuditSpec:
         own = {"language": languages[0]} if languages else {}
         sources += [("templates", {"file": file}) for file in _name_list(templates, "templates")]
         sources += [("pairs", {"file": file, **own}) for file in _name_list(pairs, "pairs")]
-        measures = _measures(measure)
-        if measures and not sources:
+        how = _measures(measure)
+        if how and not sources:
             raise BadInput("`measure` needs `dataset`, `templates` or `pairs`; a suite has its own measures.")
         if pairs and len(languages) > 1:
             raise BadInput(f"Pairs of your own are in one language. Got `lang` {', '.join(languages)}.")
-        what = _name_list(suite, "suite"), languages, sources, measures, dict(options or {}), limit, seed
-        return cls(*what, budget=budget)
+        suite_names = _name_list(suite, "suite")
+        return cls(suite_names, languages, sources, how, dict(options or {}), limit, seed, budget=budget)
 
     @property
     def needs_kind(self) -> bool:
@@ -149,21 +144,21 @@ class AuditSpec:
         if self.budget is not None:
             tasks = affordable_tasks(whole, self.budget, self.seed, self.asking)
         planned = []
-        for task, one in zip(tasks, whole, strict=True):
-            part = len(task.dataset.items) if task != one else None
+        for task, on_all in zip(tasks, whole, strict=True):
+            part = len(task.dataset.items) if task != on_all else None
             record = suites.record(task, seed=self.seed, limit=self.limit or part, partial=bool(part))
-            planned.append(PlannedTask(task, check_recordable(replace(record, budget=self.budget)), one))
+            planned.append(PlannedTask(task, check_recordable(replace(record, budget=self.budget)), on_all))
         return planned
 
 
 def _datasets(given: Datasets) -> list[str | Dataset]:
     """Names and objects as a list; a list of items is one dataset."""
-    many: list[Any] = list(given) if isinstance(given, list | tuple) else [given]
+    many: list[Any] = list(given) if isinstance(given, list | tuple) else [given] * (given is not None)
     if many and all(hasattr(one, "id") and hasattr(one, "groups") for one in many):
         return [Dataset(name="items", items=many, by=_default_groups(many))]
     if any(isinstance(one, Dataset) for one in many):
         return [one if isinstance(one, Dataset) else str(one) for one in many]
-    return list(_name_list(many, "dataset")) if given is not None else []
+    return [*_name_list(many, "dataset")]
 
 
 def _default_groups(items: Sequence[Item]) -> tuple[str, ...]:
@@ -177,12 +172,12 @@ def _default_groups(items: Sequence[Item]) -> tuple[str, ...]:
 
 def _measures(given: Measures) -> list[str | Measure[Any]]:
     """Names and objects as a list; the class of an object is registered, so that its run can be compared."""
-    many: list[Any] = list(given) if isinstance(given, list | tuple) else [given]
-    if given is None or all(isinstance(one, str | Path) for one in many):
-        return list(_name_list(many, "measure")) if given is not None else []
+    many: list[Any] = list(given) if isinstance(given, list | tuple) else [given] * (given is not None)
+    if all(isinstance(one, str | Path) for one in many):
+        return [*_name_list(many, "measure")]
     for one in many:
         if not isinstance(one, str):
-            measures.add(type(one) if not isinstance(one, type) else one)
+            measures.add(one if isinstance(one, type) else type(one))
     return [one() if isinstance(one, type) else one for one in many]
 
 
@@ -200,10 +195,8 @@ def caveats(kind: str, measured: Sequence[Task]) -> list[str]:
     if kind != "causal":
         return []
     kinds = {type(task.dataset.items[0]) for task in measured}
-    told = {NliPair: CAUSAL_INFERENCE, Choice: CHOICES, Prompt: WRITTEN}
-    told |= {Target: CAUSAL_WORDS, TargetSentence: CAUSAL_VECTORS}
-    lines = [line for kind in told if kind in kinds for line in told[kind]] + (CAUSAL if kinds - set(told) else [])
-    return list(dict.fromkeys(lines))
+    lines = [line for kind, line in CAUSAL_BY_ITEM.items() if kind in kinds]
+    return lines + (CAUSAL if kinds - set(CAUSAL_BY_ITEM) else [])
 
 
 def commands(record: RunRecord) -> list[str]:
@@ -225,8 +218,9 @@ def _argv(audit: AuditRecord, bundled: str) -> list[str]:
     if audit.suite is not None:
         given += [("suite", suite) for suite in audit.suite.split(", ")] + [("lang", t.language) for t in audit.tasks]
     else:
-        for builder, file in ((t.dataset_builder, t.dataset_options.get("file")) for t in audit.tasks):
-            given.append((builder, file) if builder in FILES else ("dataset", builder))
+        for t in audit.tasks:
+            own = t.dataset_builder in FILES
+            given.append((t.dataset_builder, t.dataset_options.get("file")) if own else ("dataset", t.dataset_builder))
         given += [("measure", task.measure) for task in audit.tasks]
     given += [("option", option) for option in _options(audit)]
     given += [
@@ -244,12 +238,12 @@ def _argv(audit: AuditRecord, bundled: str) -> list[str]:
 
 def _options(audit: AuditRecord) -> list[str]:
     """The options of datasets and measures that are not their defaults."""
-    found: dict[str, Any] = {}
-    usual = suites.DEFAULTS.get(audit.kind, {})
+    options: dict[str, Any] = {}
     for task in audit.tasks:
-        known = datasets.defaults_of(task.dataset_builder) if task.dataset_builder in datasets.BUILDERS else {}
-        found |= {k: v for k, v in task.dataset_options.items() if k not in ("file", "sha256") and v != known.get(k, v)}
+        usual = datasets.defaults_of(task.dataset_builder) if task.dataset_builder in datasets.BUILDERS else {}
+        own = {k: v for k, v in task.dataset_options.items() if k not in ("file", "sha256")}
+        options |= {k: v for k, v in own.items() if v != usual.get(k, v)}
         if task.measure in measures.MEASURES:
-            own = measures.defaults_of(measures.MEASURES[task.measure]()) | usual
-            found |= {k: v for k, v in task.measure_options.items() if v != own.get(k, v)}
-    return [f"{name}={value}" for name, value in found.items()]
+            usual = measures.defaults_of(measures.MEASURES[task.measure]()) | suites.DEFAULTS.get(audit.kind, {})
+            options |= {k: v for k, v in task.measure_options.items() if v != usual.get(k, v)}
+    return [f"{name}={value}" for name, value in options.items()]

@@ -15,7 +15,7 @@ from evenhand.core.files import CHECKPOINT, prepare, read_parsed
 from evenhand.errors import BadInput, OtherModel, RunError
 from evenhand.models import ModelSource
 from evenhand.models.loading.names import ADAPTER, find
-from evenhand.runs.comparable import in_common, same_task, task_names
+from evenhand.runs.comparable import in_common, same_task
 from evenhand.runs.folder import ANSWERS, StoredRun
 from evenhand.runs.record import TaskRecord
 
@@ -39,37 +39,38 @@ def measure_checkpoints(
     audit: Callable[[ModelSource, str], StoredRun],
 ) -> list[StoredRun]:
     """The run of each checkpoint: given, found in `out`, or measured by `audit`. See `evenhand.track`."""
-    found = [
-        StoredRun.load(one) if isinstance(one, Path) else ModelSource.of(one, loading)
-        for one in checkpoints(models, revision)
+    curve = [
+        StoredRun.load(point) if isinstance(point, Path) else ModelSource.of(point, loading)
+        for point in checkpoints(models, revision)
     ]
+    sources = [point for point in curve if isinstance(point, ModelSource)]
+    given = [point for point in curve if isinstance(point, StoredRun)]
     useless = [
         name for name, value in what.items() if value and value not in ("all", ["all"]) and name not in ("lang", "seed")
     ]
-    if useless and all(isinstance(one, StoredRun) for one in found):
+    if useless and not sources:
         raise BadInput(
             f"Finished runs are taken as they are, with all that they measured. `{useless[0]}` is for models that are "
             "still to be measured: leave it out."
         )
-    names = iter(named_sources([one for one in found if isinstance(one, ModelSource)]))
-    named = {next(names) if isinstance(one, ModelSource) else str(one.path): one for one in found}
+    names = iter(named_sources(sources))
+    named = {next(names) if isinstance(point, ModelSource) else str(point.path): point for point in curve}
     check_alike(named)
-    folders = {name: run_folder(name, out) for name, one in named.items() if isinstance(one, ModelSource)}
-    given = [one for one in found if isinstance(one, StoredRun)]
+    folders = {name: run_folder(name, out) for name, point in named.items() if isinstance(point, ModelSource)}
     _check_out(out, [*folders.values(), *(run.path for run in given)])
-    planned = cache(lambda kind: [one.record for one in spec.tasks_for(kind)])
-    _check_same(given, planned, next((one.kind for one in found if isinstance(one, ModelSource)), None))
+    records_for = cache(lambda kind: [planned.record for planned in spec.tasks_for(kind)])
+    _check_same(given, records_for, sources[0].kind if sources else None)
     prepare(out)
     runs: list[StoredRun] = []
-    for name, one in named.items():
-        if isinstance(one, StoredRun):
-            runs.append(one)
+    for name, point in named.items():
+        if isinstance(point, StoredRun):
+            runs.append(point)
             continue
         try:
-            runs.append(_finished_run(folders[name], one, planned) or audit(one, name))
+            runs.append(_finished_run(folders[name], point, records_for) or audit(point, name))
         except OtherModel as error:
             raise RunError(
-                f"'{one.name}' has changed since it was measured: its run in '{folders[name]}' is of other "
+                f"'{point.name}' has changed since it was measured: its run in '{folders[name]}' is of other "
                 "weights. Delete that folder, or choose another `out`."
             ) from error
     check_alike(dict(zip(named, runs, strict=True)))
@@ -78,30 +79,29 @@ def measure_checkpoints(
 
 def _check_out(out: Path, ours: Sequence[Path]) -> None:
     """Raise an error if there are runs in the folder that are not on this curve."""
-    here = {path.resolve() for path in ours}
+    on_curve = {path.resolve() for path in ours}
     inside = sorted(out.iterdir()) if out.is_dir() else []
-    if strange := [path for path in inside if _is_run(path) and path.resolve() not in here]:
+    if strange := [path for path in inside if _is_run(path) and path.resolve() not in on_curve]:
         raise RunError(
             f"'{out}' has runs that are not on this curve: {', '.join(path.name for path in strange[:3])}. Choose "
             "another `out`; or, if they belong to the training, give their folders among the models."
         )
 
 
-def _check_same(runs: Sequence[StoredRun], planned: Any, kind: str | None) -> None:
+def _check_same(runs: Sequence[StoredRun], records_for: Any, kind: str | None) -> None:
     """Raise an error if the runs were not all measured alike, or not as the models will be."""
     for dataset, name in in_common(runs) if len(runs) > 1 else ():
         same_task(runs, dataset, name)
     for run in runs if kind is not None else ():
-        records = planned(kind or run.record.audits[-1].kind)
-        if not {record.name for record in records} & set(task_names(run)):
+        tasks = {task.name: task for task in run.record.tasks}
+        records = [one for one in records_for(kind or run.record.audits[-1].kind) if one.name in tasks]
+        if not records:
             raise BadInput(f"'{run.path}' has nothing of what is to be measured. Give the `suite` that it was made by.")
-        for record in records:
-            if record.name in task_names(run) and not _is_same_task(run.task(*record.name), record):
-                told = [task.draw for task in (run.task(*record.name), record)]
-                raise BadInput(
-                    f"'{run.path}' was measured on {record.dataset} with {told[0]} or other options, and the models "
-                    f"would be with {told[1]}. Give the options that it was made with."
-                )
+        for record in (one for one in records if not _is_same_task(tasks[one.name], one)):
+            raise BadInput(
+                f"'{run.path}' was measured on {record.dataset} with {tasks[record.name].draw} or other options, and "
+                f"the models would be with {record.draw}. Give the options that it was made with."
+            )
 
 
 def _is_same_task(one: TaskRecord, other: TaskRecord) -> bool:
@@ -109,13 +109,13 @@ def _is_same_task(one: TaskRecord, other: TaskRecord) -> bool:
     return one.what == other.what and (one.draw == other.draw or not (one.partial or other.partial))
 
 
-def _finished_run(folder: Path, source: ModelSource, planned: Any) -> StoredRun | None:
+def _finished_run(folder: Path, source: ModelSource, records_for: Any) -> StoredRun | None:
     """The run in the folder, if it has all that is asked and its checkpoint has not been written since."""
     if not (folder / RECORD).exists():
         return None
     run, place, how = StoredRun.load(folder), source.place, source.loading
     tasks = {task.name: task for task in run.record.tasks}
-    records = planned(run.record.audits[-1].kind)
+    records = records_for(run.record.audits[-1].kind)
     if not all(record.name in tasks and _is_same_task(tasks[record.name], record) for record in records):
         return None
     loaded = run.record.loaded
@@ -146,19 +146,19 @@ def checkpoints(models: str | Path | Sequence[str | Path], revision: Named = Non
     folders = [Path(name) for name in given]
     if len({folder.parent for folder in folders}) == 1 and all(_is_step(folder) for folder in folders):
         given.sort(key=lambda name: _number(Path(name)))  # a shell puts checkpoint-1000 before checkpoint-200
-    found = [one for name in given for one in _expand(name)]
-    places = [str(Path(one).resolve()) if Path(one).is_dir() else str(one) for one in found]
+    points = [point for name in given for point in _expand(name)]
+    places = [str(Path(point).resolve()) if Path(point).is_dir() else str(point) for point in points]
     if twice := [place for place in places if places.count(place) > 1]:
         raise BadInput(f"'{twice[0]}' is given twice. Give each checkpoint once, in the order of the training.")
-    if len(found) < 2:
-        got = f"'{found[0]}'" if found else "none"
-        if found and find(str(found[0])).on_hub:
+    if len(points) < 2:
+        got = f"'{points[0]}'" if points else "none"
+        if points and find(str(points[0])).on_hub:
             got += ", which is not a folder here"
         raise BadInput(
             f"A curve needs two checkpoints or more. Got {got}: give several models, the folder of a training with its "
             "checkpoint-*, or a Hub id with several revisions."
         )
-    return found
+    return points
 
 
 def _is_step(path: Path) -> bool:
@@ -203,8 +203,8 @@ def _expand(name: str) -> list[str | Path]:
                 f"'{path}' has no tokenizer. A Trainer saves it with every checkpoint if it has one: "
                 "Trainer(processing_class=tokenizer). Copy the tokenizer's files there."
             )
-    found = [path if _is_run(path) else str(path) for path in sorted(steps, key=_number)]
-    return [*found, name] if _is_model(folder) else list(found)
+    points = [path if _is_run(path) else str(path) for path in sorted(steps, key=_number)]
+    return [*points, *([name] if _is_model(folder) else [])]
 
 
 def _is_run(folder: Path) -> bool:
@@ -221,11 +221,11 @@ def _number(path: Path) -> tuple[float, str]:
     return (float(numbers[-1]) if numbers else float("inf")), path.name
 
 
-def check_alike(found: Mapping[str, ModelSource | StoredRun]) -> None:
+def check_alike(curve: Mapping[str, ModelSource | StoredRun]) -> None:
     """Raise an error if models or runs, by name, differ in kind or architecture."""
     known: dict[str, tuple[Any, str]] = {}
-    for name, one in found.items():
-        for what, value in _facts(one).items():
+    for name, point in curve.items():
+        for what, value in _facts(point).items():
             before, whose = known.setdefault(what, (value, name))
             if before != value:
                 raise BadInput(
@@ -234,13 +234,13 @@ def check_alike(found: Mapping[str, ModelSource | StoredRun]) -> None:
                 )
 
 
-def _facts(one: ModelSource | StoredRun) -> dict[str, Any]:
-    if isinstance(one, StoredRun):
-        loaded = one.record.loaded
-        facts = {"kind": one.record.audits[-1].kind} | {k: loaded.get(k) for k in ("architecture", "parameters")}
+def _facts(point: ModelSource | StoredRun) -> dict[str, Any]:
+    if isinstance(point, StoredRun):
+        loaded = point.record.loaded
+        facts = {"kind": point.record.audits[-1].kind} | {k: loaded.get(k) for k in ("architecture", "parameters")}
     else:
-        here = not one.place.on_hub and not one.place.file
-        facts = {"kind": one.kind} | (_settings(Path(one.place.source)) if here else {})
+        folder = not point.place.on_hub and not point.place.file
+        facts = {"kind": point.kind} | (_settings(Path(point.place.source)) if folder else {})
     return {what: value for what, value in facts.items() if value not in (None, "", "unknown")}
 
 

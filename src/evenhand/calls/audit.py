@@ -63,7 +63,8 @@ class GateAndPage:
     def check(self, tasks: Sequence[PlannedTask], path: Path, existing: RunRecord | None) -> None:
         """Raise an error if the gate has a rule that these tasks give nothing for."""
         if self.gate:
-            self.gate.check([one.whole for one in tasks], path, existing, samples=[one.task for one in tasks])
+            samples = [planned.task for planned in tasks]
+            self.gate.check([planned.whole for planned in tasks], path, existing, samples=samples)
 
     def read(self, run: StoredRun) -> None:
         """Judge the run, then write its page."""
@@ -159,12 +160,12 @@ def track(models: str | Path | Sequence[str | Path], **given: Unpack[TrackOption
         return next(iter(sweep_sources({name: source}, partial(_audit, spec, out=out, **how), **where)))
 
     runs = measure_checkpoints(models, revision, spec, what, loading, out, audit_one)
-    made = replace(make_track([Run.load(run) for run in runs]), page=out / "track.html")
-    html, numbers = track_page(made).encode(), json.dumps(made.as_json(), indent=1, ensure_ascii=False).encode()
+    curve = replace(make_track([Run.load(run) for run in runs]), page=out / "track.html")
+    html, numbers = track_page(curve).encode(), json.dumps(curve.as_json(), indent=1, ensure_ascii=False).encode()
     write_whole(out / "track.html", lambda file: file.write(html))
     write_whole(out / "track.json", lambda file: file.write(numbers))
-    save(chart(made), figure)
-    return made
+    save(chart(curve), figure)
+    return curve
 
 
 @describe(ask.Rescore)

@@ -76,31 +76,31 @@ class Debiased:
     @property
     def alarms(self) -> list[str]:
         """Unwanted effects of the debiasing."""
-        found = []
+        alarms = []
         if self.balance["share"].isna().any():
-            found.append("The corpus has no gendered words, so there is no share of them.")
+            alarms.append("The corpus has no gendered words, so there is no share of them.")
         away = [row for row in self.rows if not row.groups and row.moved.startswith("away")]
         for row in (row for row in away if row.name == "gender-agreement"):
             lost = f"{-row.change:.2f} [{-row.high:.2f}, {-row.low:.2f}] of P(right pronoun) - P(wrong one)"
             lost = f"words of one gender (actress, pregnant) lost {lost}"
             if self.balance.empty:
-                found.append(f"Over-debiased: {lost}.")
+                alarms.append(f"Over-debiased: {lost}.")
             elif any((other.dataset, other.name) == ("tbd", "pronoun") for other in away):
-                found.append(f"It got more biased, and {lost}. Look at the texts: do they speak of both genders?")
+                alarms.append(f"It got more biased, and {lost}. Look at the texts: do they speak of both genders?")
             else:
-                found.append(f"Over-debiased: {lost}. Add `remind`.")
+                alarms.append(f"Over-debiased: {lost}. Add `remind`.")
         text = self.language
         if text and change_side(text["low"], text["high"], text["p"], int(text["sentences"]), clusters_needed(1)) > 0:
             worse = f"{text['before']:.1f} -> {text['after']:.1f}"
-            found.append(f"Its language got worse: pseudo-perplexity {worse} on held-out sentences.")
-        return found
+            alarms.append(f"Its language got worse: pseudo-perplexity {worse} on held-out sentences.")
+        return alarms
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the alarms, then the comparison of the two runs."""
         name = distinct_names([self.before, self.after])[1]
         compared = Comparison((self.before, self.after), tuple(replace(row, end=name) for row in self.rows))
-        told = Markup("").join(Markup("<p><b>Careful:</b> {}</p>").format(alarm) for alarm in self.alarms)
-        return str(told) + compared._repr_html_()
+        alarms = Markup("").join(Markup("<p><b>Careful:</b> {}</p>").format(alarm) for alarm in self.alarms)
+        return str(alarms) + compared._repr_html_()
 
 
 @describe(Debias)
@@ -156,34 +156,34 @@ def debias(
             how.check(base)
             made_of = repr((base.fingerprint, *how.made_of(texts), suite, limit, seed))
         _claim(out, hashlib.sha256(made_of.encode()).hexdigest())
-        asked: dict[str, Any] = {"suite": suite, "limit": limit, "seed": seed}
+        what: dict[str, Any] = {"suite": suite, "limit": limit, "seed": seed}
         named: dict[str, Any] = {"model_options": options, **loading} if source.given is None else {}
-        before = audit(model if source.given is None else source.given, out=out / "before", **asked, **named)
-        known = _held_out_answers(before, base, limit)  # a method may change the model in place
+        before = audit(model if source.given is None else source.given, out=out / "before", **what, **named)
+        answers = _held_out_answers(before, base, limit)  # a method may change the model in place
         with guarded():
             made = _check_debiased(how.apply(str(model) if how.trains else base, texts, folder), base)
         settings: Loaded = loading if isinstance(made, str) else {}
-        after = audit(made, out=out / "after", **asked, **settings)
+        after = audit(made, out=out / "after", **what, **settings)
         if after.record.fingerprint == before.record.fingerprint:
             raise BadInput(f"The method '{how.name}' gave the model as it was, '{made}'. It must give another one.")
-        language = _language(known, _held_out_answers(after, ModelSource.of(made, settings).load(), limit), seed)
+        language = _language(answers, _held_out_answers(after, ModelSource.of(made, settings).load(), limit), seed)
         rows = tuple(changes(before, after))
         folder, wrapped = (Path(made), None) if isinstance(made, str) else (folder, made)
         with guarded():
-            done = Debiased(folder, before, after, how.balance, rows, language, wrapped)
-        plain = done.changes.to_json(orient="records", indent=1).encode()
+            debiased = Debiased(folder, before, after, how.balance, rows, language, wrapped)
+        plain = debiased.changes.to_json(orient="records", indent=1).encode()
         write_whole(out / CHANGES, lambda file: file.write(plain))
         with guarded():
-            what = ({"corpus": public_path(corpus)} if how.needs_texts else {}) | how.record
-            runs = {"before": before.record.fingerprint, "after": after.record.fingerprint}
-            shown = {**runs, **what, "language": language, "alarms": done.alarms}  # on the page
-            claim = json.loads((out / RECORD).read_text(encoding="utf-8"))
-            write_whole(out / RECORD, lambda file: file.write(json.dumps(claim | shown, indent=1).encode()))
+            record = json.loads((out / RECORD).read_text(encoding="utf-8"))
+            record |= {"before": before.record.fingerprint, "after": after.record.fingerprint}
+            record |= ({"corpus": public_path(corpus)} if how.needs_texts else {}) | how.record
+            record |= {"language": language, "alarms": debiased.alarms}  # on the page
+            write_whole(out / RECORD, lambda file: file.write(json.dumps(record, indent=1).encode()))
         if wrapped is None and out.resolve() in folder.resolve().parents:
             with guarded():
-                _complete_card(done, how.says(public_path(corpus)))
+                _complete_card(debiased, how.says(public_path(corpus)))
         page.write([before, after], out / page.FILE)
-        return done
+        return debiased
 
 
 def _method(method: str | Mitigation, seed: int, **given: Any) -> Mitigation:
@@ -217,13 +217,11 @@ def _claim(out: Path, made_of: str) -> None:
     """Claim the folder for this debiasing; another one's is refused, since its model would be lost."""
     path = out / RECORD
     if path.exists():
-        known = ""
         with suppress(OSError, ValueError, KeyError, TypeError):
-            known = read_parsed(path, json.loads)["sha256"]
-        if known != made_of:
-            raise BadInput(f"'{out}' holds a debiasing with another model, texts or settings. Choose another `out`.")
-        return
-    if runs := ", ".join(sorted(found.parent.name for found in out.glob("*/run.json"))[:3]):
+            if read_parsed(path, json.loads)["sha256"] == made_of:
+                return
+        raise BadInput(f"'{out}' holds a debiasing with another model, texts or settings. Choose another `out`.")
+    if runs := ", ".join(sorted(file.parent.name for file in out.glob("*/run.json"))[:3]):
         raise BadInput(f"'{out}' holds other runs: {runs}. Give the debiasing a folder of its own: `out`.")
     for name in ("model/config.json", CHANGES, page.FILE):
         if (out / name).exists():
@@ -252,34 +250,34 @@ def _language(before: Sequence[Answer], after: Sequence[Answer], seed: int) -> d
     if not rows:
         return {}
     tokens = np.array([len(a.logps) for a, _ in rows], dtype=float)
-    here, there = (-np.array([row[side].logp for row in rows]) / tokens for side in (0, 1))
+    old, new = (-np.array([row[side].logp for row in rows]) / tokens for side in (0, 1))
     clusters = [str(i) for i in range(len(rows))]
     rng = np.random.default_rng(seed)
-    low, high = clustered_interval(there - here, clusters, rng)
+    low, high = clustered_interval(new - old, clusters, rng)
     return {
-        "before": float(np.exp(here.mean())),
-        "after": float(np.exp(there.mean())),
-        "change": float((there - here).mean()),
+        "before": float(np.exp(old.mean())),
+        "after": float(np.exp(new.mean())),
+        "change": float((new - old).mean()),
         "low": low,
         "high": high,
-        "p": sign_flip_test(there - here, clusters, rng),
+        "p": sign_flip_test(new - old, clusters, rng),
         "sentences": len(rows),
     }
 
 
-def _complete_card(done: Debiased, what: str) -> None:
+def _complete_card(debiased: Debiased, what: str) -> None:
     """Add what was done and the scores before and after to the model's card."""
-    card = done.model / "README.md"
-    text = card.read_text(encoding="utf-8") if card.exists() else f"# {done.before.record.model}, debiased"
-    text = text.split("\n## Debiased")[0].rstrip()
-    lines = [f"## Debiased\n\n{what}\n", "| dataset | measure | group | before | after | change | 95 % interval |"]
-    lines.append("|---|---|---|---|---|---|---|")
-    for row in (row for row in done.rows if row.needed):
+    card, language = debiased.model / "README.md", debiased.language
+    text = card.read_text(encoding="utf-8") if card.exists() else f"# {debiased.before.record.model}, debiased"
+    lines = [text.split("\n## Debiased")[0].rstrip(), f"\n## Debiased\n\n{what}\n"]
+    lines.append(
+        "| dataset | measure | group | before | after | change | 95 % interval |\n|---|---|---|---|---|---|---|"
+    )
+    for row in (row for row in debiased.rows if row.needed):
         numbers = " | ".join(f"{number:+.3f}" for number in (row.before, row.after, row.change))
         lines.append(f"| {row.dataset} | {row.name} | {row.group} | {numbers} | {row.difference.interval()} |")
-    if done.language:
-        perplexity = f"{done.language['before']:.2f} before, {done.language['after']:.2f} after"
-        lines.append(f"\nPseudo-perplexity on {done.language['sentences']} held-out sentences: {perplexity}.")
-    lines += [f"\n**{alarm}**" for alarm in done.alarms]
-    whole = f"{text}\n\n" + "\n".join(lines) + "\n"
-    write_whole(card, lambda file: file.write(whole.encode()))
+    if language:
+        moved = f"{language['before']:.2f} before, {language['after']:.2f} after"
+        lines.append(f"\nPseudo-perplexity on {language['sentences']} held-out sentences: {moved}.")
+    lines += [f"\n**{alarm}**" for alarm in debiased.alarms]
+    write_whole(card, lambda file: file.write("\n".join([*lines, ""]).encode()))

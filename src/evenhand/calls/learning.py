@@ -29,7 +29,7 @@ from evenhand.training import replicate_changes, replicate_means
 
 PAIRS = {"tgb": ["likelihood-difference"]}
 BASE, DEBIASED = "base", "debiased"
-FILE, PAGE, SCHEMA = "corpus.json", "report.html", 1
+FILE, PAGE = "corpus.json", "report.html"
 
 
 @dataclass(frozen=True)
@@ -80,15 +80,15 @@ def learned(
         raise BadInput(f"A corpus cannot be called '{min(taken)}', which names a model. Give it another name.")
     study = Study(model, Path(out).expanduser(), PAIRS, recipe, draws, limit, seed, loading)
     texts = {name: sentences(source, columns=columns, lines=lines) for name, source in corpora.items()}
-    sizes = _sizes({name: len(found) for name, found in texts.items()}, size, equal)
+    sizes = _sizes({name: len(listed) for name, listed in texts.items()}, size, equal)
     scores = {BASE: study.base_scores()}
     text = substituted(debias_on, seed=seed)
     debiased = str(trained(model, text.sentences, recipe_of(recipe, seed=seed), study.out, DEBIASED))
     study = replace(study, base=debiased)
     scores[DEBIASED] = study.base_scores()
-    for name, found in texts.items():
+    for name, listed in texts.items():
         folder = re.sub(r"[^\w.-]", "-", name).strip(".")
-        scores[name] = study.scores(folder, lambda draw: sampled(found, sizes[name], (seed, draw)))  # noqa: B023
+        scores[name] = study.scores(folder, lambda draw: sampled(listed, sizes[name], (seed, draw)))  # noqa: B023
     asld, lean = (
         pd.concat(
             [replicate_means(scores[of], size=size, seed=seed).assign(model=of) for of in scores], ignore_index=True
@@ -111,10 +111,10 @@ def draw_curve(values: Mapping[int, pd.DataFrame], out: Path, title: str) -> Pat
 def name_files(files: Sequence[str]) -> dict[str, str]:
     """The files by their names, or by their paths if two have the same name."""
     names = [Path(file).name for file in files]
-    called = [file if names.count(name) > 1 else name for file, name in zip(files, names, strict=True)]
-    if len(set(called)) < len(called):
+    by_name = {file if names.count(name) > 1 else name: file for file, name in zip(files, names, strict=True)}
+    if len(by_name) < len(files):
         raise BadInput(f"Each corpus must be given once. Got {', '.join(files)}.")
-    return dict(zip(called, files, strict=True))
+    return by_name
 
 
 def _sizes(has: Mapping[str, int], size: int | None, equal: bool) -> dict[str, int]:
@@ -140,17 +140,17 @@ def check_folder(out: Path, force: bool) -> None:
     """Raise an error before anything is counted if the folder cannot be written to, or is a run's."""
     if (out / "run.json").exists():
         raise BadInput(f"'{out}' is the run of a model. Give another folder as `out`.")
-    there = out.exists()
+    existed = out.exists()
     prepare(out)
-    if not there:
+    if not existed:
         out.rmdir()  # it is made again once there is something to write
     check_new(out / FILE, force)
 
 
-def write(
+def write_folder(
     out: Path,
     corpora: Mapping[str, Corpus],
-    found: Mapping[str, Counted],
+    counts: Mapping[str, Counted],
     vocabulary: Vocabulary,
     files: Mapping[str, Path | None],
     lang: str | None,
@@ -168,23 +168,23 @@ def write(
     }
     shown = {
         name: examples(replace(corpora[name], without=tuple(counted.skipped)), _example_words(counted), vocabulary)
-        for name, counted in found.items()
+        for name, counted in counts.items()
     }
-    html = corpus_page(found, shown, facts, listed).encode()
+    html = corpus_page(counts, shown, facts, listed).encode()
     write_whole(out / PAGE, lambda file: file.write(html))
     sources = {name: {"source": public_path(c.source), "columns": c.columns} for name, c in corpora.items()}
-    told = {
-        "schema": SCHEMA,
+    record = {
+        "schema": 1,
         "evenhand": __version__,
         "counted": facts["counted"],
-        "corpora": {name: {**sources[name], **counted.as_json()} for name, counted in found.items()},
+        "corpora": {name: {**sources[name], **counted.as_json()} for name, counted in counts.items()},
     }
-    write_whole(out / FILE, lambda file: file.write(json.dumps(told, indent=1, ensure_ascii=False).encode()))
+    write_whole(out / FILE, lambda file: file.write(json.dumps(record, indent=1, ensure_ascii=False).encode()))
     return out / PAGE
 
 
-def _example_words(found: Counted) -> dict[str, str]:
+def _example_words(counted: Counted) -> dict[str, str]:
     """The words to show with examples, and the gender that these should be about; empty for either."""
     sides = {"women": "female", "men": "male"}
-    words = {word: sides[who] for who, listed in around(found).items() for word in listed}
-    return dict.fromkeys(map(str, found.beside["profession"]), "") | words
+    words = {word: sides[who] for who, listed in around(counted).items() for word in listed}
+    return dict.fromkeys(map(str, counted.beside["profession"]), "") | words

@@ -82,30 +82,30 @@ class Study:
             name: [suites.record(task).what for task in suites.tasks_on(name, how, self.options)]
             for name, how in self.tasks.items()
         }
-        found = []
+        runs = []
         for draw in range(self.draws):
             recipe, given = recipe_of(self.recipe, draw, self.seed), lessons(draw)
             folder = _folder(self.base, given, recipe, self.out, f"{name}-{draw}")
-            runs = {dataset: self._runs(dataset) / folder.name for dataset in self.tasks}
-            records = {dataset: read_record(run) if run.is_dir() else None for dataset, run in runs.items()}
+            paths = {dataset: self._runs(dataset) / folder.name for dataset in self.tasks}
+            records = {dataset: read_record(path) if path.is_dir() else None for dataset, path in paths.items()}
             measured = {name: [task.what for task in record.tasks] for name, record in records.items() if record}
-            if missing := [dataset for dataset in runs if measured.get(dataset, []) != wanted[dataset]]:
+            if missing := [dataset for dataset in paths if measured.get(dataset, []) != wanted[dataset]]:
                 train(self.base, given, recipe, folder)
                 model = models.load(str(folder), **self.loading)
                 for dataset in missing:
                     self._audit(model, dataset)
             shutil.rmtree(folder, ignore_errors=True)
-            found += [(draw, Run.load(run)) for run in runs.values()]
-        return found
+            runs += [(draw, Run.load(path)) for path in paths.values()]
+        return runs
 
     def _audit(self, model: Model, dataset: str) -> Run:
-        asked: dict[str, Any] = {"measure": self.tasks[dataset], "options": self.options, "limit": self.limit}
-        return audit(model, dataset=dataset, out=self._runs(dataset), **asked)
+        what: dict[str, Any] = {"measure": self.tasks[dataset], "options": self.options, "limit": self.limit}
+        return audit(model, dataset=dataset, out=self._runs(dataset), **what)
 
     def _runs(self, dataset: str) -> Path:
         options = [f"{name}={value}" for name, value in self.options.items()]
-        named = (dataset, *options, *self.tasks[dataset], *([str(self.limit)] if self.limit else []))
-        return self.out / "runs" / "-".join(named)
+        parts = (dataset, *options, *self.tasks[dataset], *([str(self.limit)] if self.limit else []))
+        return self.out / "runs" / "-".join(parts)
 
 
 def _folder(base: str, lessons: Sequence[Any], recipe: Any, out: Path, name: str) -> Path:

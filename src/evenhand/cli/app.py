@@ -42,11 +42,12 @@ def _split(given: str) -> list[str]:
     return [part.strip() for part in given.split(",") if part.strip()]
 
 
-def _rate(given: str) -> float:
+def _rates(given: str) -> list[float]:
+    rate = ""
     try:
-        return float(given)
+        return [float(rate := part) for part in _split(given)]
     except ValueError as error:
-        raise BadInput(f"A rate of bias is a number between 0 and 1. Got '{given}'.") from error
+        raise BadInput(f"A rate of bias is a number between 0 and 1. Got '{rate}'.") from error
 
 
 READ: dict[str, Callable[[Any], Any]] = {
@@ -56,7 +57,7 @@ READ: dict[str, Callable[[Any], Any]] = {
     "batch_size": _batch_size,
     "hub": _benchmarks,
     "measures": _split,
-    "rates": lambda given: [_rate(rate) for rate in _split(given)],
+    "rates": _rates,
 }
 """By parameter: how its text on the command line becomes its value in Python."""
 
@@ -123,8 +124,8 @@ class Once(typer.core.TyperCommand):
             if parameter.name == "help" and sections[OUTPUT]:
                 title = OUTPUT
             title = getattr(parameter, "rich_help_panel", None) or title
-            if listed := parameter.get_help_record(ctx):
-                sections[title].append((listed[0], as_flags(listed[1], self)))
+            if record := parameter.get_help_record(ctx):
+                sections[title].append((record[0], as_flags(record[1], self)))
         for title, rows in sections.items():
             if rows:
                 with formatter.section(title):
@@ -147,9 +148,9 @@ class Groups(typer.core.TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         commands = [self.commands[name] for name in self.list_commands(ctx)]
         for title in (MEASURE, UNDERSTAND, DECIDE, CHANGE, STUDY):
-            mine = [command for command in commands if getattr(command, "rich_help_panel", None) == title]
+            group = [command for command in commands if getattr(command, "rich_help_panel", None) == title]
             with formatter.section(title):
-                formatter.write_dl([(str(command.name), command.get_short_help_str(66)) for command in mine])
+                formatter.write_dl([(str(command.name), command.get_short_help_str(66)) for command in group])
 
 
 app = typer.Typer(

@@ -40,38 +40,34 @@ def swap(
     file, out = Path(given["file"]), given.get("out")
     if given.get("names") and no_names:
         raise BadInput("`names` lists names to swap, but `no_names` leaves them as they are. Give one of the two.")
-    with piped(file, out, input_format, trail=given["trail"]) as (source, target):
+    with _stream_files(file, out, input_format, trail=given["trail"]) as (source, target):
         given |= {"file": source, "out": target, "names": given.get("names") or not no_names}
-        done = swap_file(**given)
+        result = swap_file(**given)
     if str(out) == "-" or (out is None and str(file) == "-"):
         return
-    edits = ", ".join(f"{rule} {n:,}" for rule, n in done.edits.items())
-    told = done.note or f"Edits: {edits}."
-    where = f" in {done.files:,} files" if source.is_dir() else ""
-    what = (
-        "paragraphs and rows"
-        if where
-        else "paragraphs"
-        if source.suffix == ".txt" and not given["lines"]
-        else "documents"
-    )
-    terminal.show(f"{done.rewritten:,} of {done.documents:,} {what}{where} rewritten. {told}")
-    if done.names:
-        listed = ", ".join(f"{name} {n:,}" for name, n in list(done.names.items())[:NAMES])
-        more = f", and {len(done.names) - NAMES:,} more" if len(done.names) > NAMES else ""
+    edits = ", ".join(f"{rule} {n:,}" for rule, n in result.edits.items())
+    paragraphs = source.suffix == ".txt" and not given["lines"]
+    what = "paragraphs" if paragraphs else "documents"
+    if source.is_dir():
+        what = f"paragraphs and rows in {result.files:,} files"
+    note = result.note or f"Edits: {edits}."
+    terminal.show(f"{result.rewritten:,} of {result.documents:,} {what} rewritten. {note}")
+    if result.names:
+        listed = ", ".join(f"{name} {n:,}" for name, n in list(result.names.items())[:NAMES])
+        more = f", and {len(result.names) - NAMES:,} more" if len(result.names) > NAMES else ""
         terminal.show(f"Names that stay: {listed}{more}.")
-    if done.skipped:
-        files = "; ".join(f"{name}: {why}" for name, why in done.skipped.items())
+    if result.skipped:
+        files = "; ".join(f"{name}: {why}" for name, why in result.skipped.items())
         terminal.show(f"Not swapped and not written, since not English: {files}")
     if given.get("word_pairs"):
         terminal.show(
             "Words were replaced one by one, as your list says. Grammar was not looked after: read the result."
         )
-    terminal.show(f"Written: {done.out}" + (f", {done.trail}" if done.trail else ""))
+    terminal.show(f"Written: {result.out}" + (f", {result.trail}" if result.trail else ""))
 
 
 @contextmanager
-def piped(file: Path, out: Path | None, suffix: str, *, trail: bool) -> Iterator[tuple[Path, Path | None]]:
+def _stream_files(file: Path, out: Path | None, suffix: str, *, trail: bool) -> Iterator[tuple[Path, Path | None]]:
     """The files to read and write; for - a temporary one, filled from standard input or copied to standard output."""
     reads, writes = str(file) == "-", str(out) == "-" or (out is None and str(file) == "-")
     if not reads and not writes:
@@ -85,12 +81,12 @@ def piped(file: Path, out: Path | None, suffix: str, *, trail: bool) -> Iterator
         source = Path(folder, f"input.{suffix}")
         target = Path(folder, f"output{source.suffix if reads else file.suffix}")
         if reads:
-            with source.open("wb") as kept:
-                shutil.copyfileobj(sys.stdin.buffer, kept)
+            with source.open("wb") as copy:
+                shutil.copyfileobj(sys.stdin.buffer, copy)
         yield (source if reads else file), (target if writes else out)
         if writes:
-            with target.open("rb") as made:
-                shutil.copyfileobj(made, sys.stdout.buffer)
+            with target.open("rb") as swapped:
+                shutil.copyfileobj(swapped, sys.stdout.buffer)
             sys.stdout.flush()
 
 
@@ -112,12 +108,12 @@ def debias(
     if options:
         seed = {"seed": given["seed"]} if "seed" in mitigation.options_of(method) else {}
         given["method"] = mitigation.load(method, **seed | options)
-    done = debias_model(**given)
-    alarms, trained = as_options(done.alarms, context), done.wrapped is None
+    result = debias_model(**given)
+    alarms, trained = as_options(result.alarms, context), result.wrapped is None
     terminal.show(
-        debiasing_results(done.balance, done.changes, done.language, alarms, trained=trained),
-        f"Model: {done.model}" if done.wrapped is None else f"Model: as before, with its answers changed by {method}",
-        f"Runs: {done.before.path}, {done.after.path}",
+        debiasing_results(result.balance, result.changes, result.language, alarms, trained=trained),
+        f"Model: {result.model}" if trained else f"Model: as before, with its answers changed by {method}",
+        f"Runs: {result.before.path}, {result.after.path}",
         f"Page: {given['out'] / 'report.html'}",
     )
 
@@ -146,14 +142,14 @@ def train(
     """
     from evenhand.datasets.corpora.nli_examples import RELEASED, examples
 
-    found = examples(data)
+    training = examples(data)
     held_out = examples(dev or data, "dev") if dev or data in RELEASED else None
-    terminal.show(f"Training: {found}.", f"Dev: {held_out}." if held_out else "Dev: none, accuracy is not measured.")
+    terminal.show(f"Training: {training}.", f"Dev: {held_out}." if held_out else "Dev: none, accuracy is not measured.")
     from evenhand.training import NLI_RECIPE, finetune_nli  # slow to import: only once the data is known to be good
 
-    rows = found.rows
+    rows = training.rows
     if limit is not None and limit < len(rows):
         rows = random.Random(seed).sample(rows, limit)
     recipe = replace(NLI_RECIPE, epochs=epochs, learning_rate=rate, batch=batch, seed=seed)
-    done = finetune_nli(model, rows, recipe, out, dev=held_out.rows if held_out else (), labels=labels)
-    terminal.show(f"Accuracy: {done.accuracy}.", f"Model: {done.folder}")
+    tuned = finetune_nli(model, rows, recipe, out, dev=held_out.rows if held_out else (), labels=labels)
+    terminal.show(f"Accuracy: {tuned.accuracy}.", f"Model: {tuned.folder}")

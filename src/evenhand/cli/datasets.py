@@ -128,16 +128,16 @@ def datasets_lint(
         check_new(out, force)
     if given["model"] == "none":
         given["model"] = None
-    found = lint(**given)
+    result = lint(**given)
     if out:
-        text = found.frame.to_csv(sep="\t", index=False, quoting=csv.QUOTE_NONE, lineterminator="\n")
+        text = result.frame.to_csv(sep="\t", index=False, quoting=csv.QUOTE_NONE, lineterminator="\n")
         write_whole(out, lambda file: file.write(text.encode()))
     if as_json:
-        about = {"pairs": found.pairs, "clean": found.clean, "failing": found.failing, "unchecked": found.unchecked}
-        print_json({**about, "faults": found.frame.to_dict("records")})
+        about = {name: getattr(result, name) for name in ("pairs", "clean", "failing", "unchecked")}
+        print_json({**about, "faults": result.frame.to_dict("records")})
     else:
-        terminal.show(lint_table(found.pairs, found.clean, found.failing, found.frame, shown))
-    if found.faults:
+        terminal.show(lint_table(result.pairs, result.clean, result.failing, result.frame, shown))
+    if result.faults:
         raise typer.Exit(1)
 
 

@@ -25,15 +25,9 @@ if TYPE_CHECKING:
 
 Quiet = Annotated[bool, Says("Print only results and errors.", "--quiet", group=ask.OUTPUT)]
 CONFIG = "Read options from a TOML file, by their names. The command line overrides them."
-
-
+SUMMARY = "Append the verdict to $GITHUB_STEP_SUMMARY; annotate what does not pass."
 Junit = Annotated[Path | None, Says("Write the gate's verdict as JUnit XML.", group=ask.GATE)]
-GithubSummary = Annotated[
-    bool,
-    Says(
-        "Append the verdict to $GITHUB_STEP_SUMMARY; annotate what does not pass.", "--github-summary", group=ask.GATE
-    ),
-]
+GithubSummary = Annotated[bool, Says(SUMMARY, "--github-summary", group=ask.GATE)]
 
 
 @dataclass(frozen=True)
@@ -155,8 +149,8 @@ def audit(
     if given["fresh"]:
         names = named_sources(models, given.get("name"), given.get("model_options"))
         folders = [run_folder(name, given["out"]) for name in names]
-        if there := ", ".join(str(folder) for folder in folders if (folder / "run.json").exists()):
-            terminal.confirm(f"Delete the results in {there} and start over?", yes=yes)
+        if existing := ", ".join(str(folder) for folder in folders if (folder / "run.json").exists()):
+            terminal.confirm(f"Delete the results in {existing} and start over?", yes=yes)
     outlets = Outlets.of(gate, junit, github_summary)
     options = {**(given.get("options") or {}), **({} if chat is None else {"chat": chat})}
     if system is not None:
@@ -248,14 +242,14 @@ def track(
     terminal.log_as(quiet=quiet, verbose=False, file=None)
     from evenhand.calls.audit import track as track_models
     from evenhand.show.terminal import fitted
-    from evenhand.show.track import terminal as shown
+    from evenhand.show.track import terminal as as_text
 
-    made = track_models(models, **given)
+    curve = track_models(models, **given)
     if as_json:
-        print_json(made.as_json())
+        print_json(curve.as_json())
         return
     width = fitted(terminal.width())
-    terminal.show(shown(made, width), width=width)
+    terminal.show(as_text(curve, width), width=width)
     terminal.show(f"Figure: {given['out']}/track.{given['form']}")
 
 
@@ -270,19 +264,19 @@ def doctor(
 
     Prints a verdict for each check, and what to do. The exit code is 1 if something is unfit.
     """
-    from evenhand.checks.doctor import doctor as look
+    from evenhand.checks.doctor import doctor as examine
     from evenhand.models.loading.names import find
     from evenhand.show.tables import findings_table
 
-    found = look(model, **given)
+    findings = examine(model, **given)
     if as_json:
-        print_json([asdict(finding) for finding in found])
+        print_json([asdict(finding) for finding in findings])
     else:
         width = min(120, max(60, terminal.width()))
-        advice = as_options([finding.do for finding in found], context)
-        worded = [replace(finding, do=do) for finding, do in zip(found, advice, strict=True)]
-        terminal.show(findings_table(find(model).name, worded, width))
-    if any(finding.verdict == "unfit" for finding in found):
+        advice = as_options([finding.do for finding in findings], context)
+        in_flags = [replace(finding, do=do) for finding, do in zip(findings, advice, strict=True)]
+        terminal.show(findings_table(find(model).name, in_flags, width))
+    if any(finding.verdict == "unfit" for finding in findings):
         raise typer.Exit(1)
 
 
@@ -296,14 +290,14 @@ def import_scores(yes: Yes = False, as_json: Json = False, **given: Unpack[ask.I
     from evenhand.calls.audit import from_scores
 
     fresh = given["fresh"]
-    folders = {one: run_folder(given.get("name") or name_of(one), given["out"]) for one in given["scores"]}
-    for there in dict.fromkeys(folders.values()) if fresh else ():
-        if (there / "run.json").exists():
-            terminal.confirm(f"Replace the results in {there}?", yes=yes)
+    folders = {file: run_folder(given.get("name") or name_of(file), given["out"]) for file in given["scores"]}
+    for folder in dict.fromkeys(folders.values()) if fresh else ():
+        if (folder / "run.json").exists():
+            terminal.confirm(f"Replace the results in {folder}?", yes=yes)
     runs: dict[Path, Any] = {}
-    for one, there in folders.items():
-        given |= {"scores": one, "fresh": fresh and there not in runs}
-        runs[there] = from_scores(**given)
+    for file, folder in folders.items():
+        given |= {"scores": file, "fresh": fresh and folder not in runs}
+        runs[folder] = from_scores(**given)
     if as_json:
         print_json([row for run in runs.values() for row in run.results])
         return

@@ -54,11 +54,11 @@ def rescore(as_json: Json = False, plugin: Plugins = None, **given: Unpack[Resco
     """Score a run again from its stored answers, without the model."""
     from evenhand.calls.audit import rescore as rescore_run
 
-    scored = rescore_run(**given)
+    run = rescore_run(**given)
     if as_json:
-        print_json(scored.results)
+        print_json(run.results)
     else:
-        print_answer(scored)
+        print_answer(run)
 
 
 def print_answer(run: Any, *, whole: bool = True) -> None:
@@ -153,7 +153,7 @@ def compare(
     from evenhand.run import compare as compare_runs
     from evenhand.show import comparison
 
-    chosen = _form(form, as_json, as_markdown, out)
+    form = _form(form, as_json, as_markdown, out)
     if chart is not None:
         from evenhand.show.plots import check_suffix, save  # drawing libraries take time to load
 
@@ -161,31 +161,31 @@ def compare(
         check_new(chart, force, "chart")
     if out is not None:
         check_new(out, force)
-    compared = compare_runs(*runs, judged=chosen not in ("csv", "json"))
+    compared = compare_runs(*runs, judged=form not in ("csv", "json"))
     if chart is not None:
         from evenhand.show.figures import changes
 
         save(changes(compared), chart)
-    if chosen == "table":
+    if form == "table":
         terminal.show(comparison.terminal(compared), *([f"Chart: {chart}"] if chart is not None else []))
-        return
-    written = {"json": compared.to_json, "csv": compared.to_csv}
-    print_or_write(written[chosen]() if chosen in written else getattr(comparison, chosen)(compared), out)
+    else:
+        plain = {"json": compared.to_json, "csv": compared.to_csv}
+        print_or_write(plain[form]() if form in plain else getattr(comparison, form)(compared), out)
 
 
 def _form(form: str | None, as_json: bool, as_markdown: bool, out: Path | None) -> str:
     """The format to print or write: the one asked for, or else by the ending of the file."""
     if as_markdown:
         log.warning("--markdown is deprecated, and will be removed in 0.3.0: use --as markdown.")
-    asked = [name for name in (form, as_json and "json", as_markdown and "markdown") if name]
-    if len(set(asked)) > 1:
-        raise BadInput(f"Choose one form. Got {' and '.join(asked)}.")
-    check_known("form of a comparison", asked, ["table", *sorted(FORMS.values())])
-    if asked == ["table"] and out is not None:
+    forms = [name for name in (form, as_json and "json", as_markdown and "markdown") if name]
+    if len(set(forms)) > 1:
+        raise BadInput(f"Choose one form. Got {' and '.join(forms)}.")
+    check_known("form of a comparison", forms, ["table", *sorted(FORMS.values())])
+    if forms == ["table"] and out is not None:
         raise BadInput(f"A table is printed, not written. Got --out '{out}': choose another form with --as.")
-    if not asked and out is not None and out.suffix not in FORMS:
+    if not forms and out is not None and out.suffix not in FORMS:
         raise BadInput(f"--out must end in {', '.join(FORMS)}, unless --as says what to write. Got '{out}'.")
-    return asked[0] if asked else FORMS[out.suffix] if out else "table"
+    return forms[0] if forms else FORMS[out.suffix] if out else "table"
 
 
 def table(
@@ -208,8 +208,7 @@ def table(
     check_known("format of a table", [to], forms.values())
     if out is not None:
         check_new(out, force)
-    made = make(**given)
-    print_or_write(getattr(made, f"to_{to}")(), out)
+    print_or_write(getattr(make(**given), f"to_{to}")(), out)
 
 
 def runs(
@@ -229,21 +228,21 @@ def runs(
     if remove is not None:
         _remove(folder, remove, yes)
         return
-    found = [_described(folder, one) for one in Runs(folder).all()]
+    described = [_describe_run(folder, listed) for listed in Runs(folder).all()]
     if as_json:
-        print_json([about | {"results": [_row_as_json(row) for row in rows]} for about, rows in found])
-    elif found:
-        terminal.show(*(_table(about, rows) for about, rows in found))
+        print_json([about | {"results": [_row_as_json(row) for row in rows]} for about, rows in described])
+    elif described:
+        terminal.show(*(_run_table(about, rows) for about, rows in described))
     else:
         terminal.show(f"There are no runs in {folder}.")
 
 
-def _described(folder: Path, listed: Any) -> tuple[dict[str, Any], list[Any]]:
+def _describe_run(folder: Path, listed: Any) -> tuple[dict[str, Any], list[Any]]:
     """A run as plain data, and its headline numbers if it can be read."""
     from evenhand.runs.folder import StoredRun
 
-    whole = listed.folder == folder.resolve().name and (folder / "run.json").exists()
-    path = folder if whole else folder / listed.folder
+    itself = listed.folder == folder.resolve().name and (folder / "run.json").exists()
+    path = folder if itself else folder / listed.folder
     about = {"run": str(path), "state": listed.state, "started": listed.started, "model": listed.model}
     try:
         rows = StoredRun.load(path).headlines() if listed.state == "finished" else []
@@ -252,17 +251,17 @@ def _described(folder: Path, listed: Any) -> tuple[dict[str, Any], list[Any]]:
     return about | {"why": listed.why}, rows
 
 
-def _of(row: Any) -> str:
+def _subject(row: Any) -> str:
     return ", ".join(filter(None, (row.estimand, row.contrast, *row.groups.values()))) or "all"
 
 
 def _row_as_json(row: Any) -> dict[str, Any]:
     names = ("dataset", "measure", "estimand", "contrast", "groups", "value", "low", "high", "n")
-    found = {name: None if (value := getattr(row, name)) != value else value for name in names}  # NaN is not itself
-    return found | {"partial": row.task.partial, "of": _of(row), "lean": row.verdict.word}
+    plain = {name: None if (value := getattr(row, name)) != value else value for name in names}  # NaN is not itself
+    return plain | {"partial": row.task.partial, "of": _subject(row), "lean": row.verdict.word}
 
 
-def _table(about: dict[str, Any], rows: list[Any]) -> Any:
+def _run_table(about: dict[str, Any], rows: list[Any]) -> Any:
     from rich.console import Group
 
     from evenhand.show.tables import line, table
@@ -274,7 +273,7 @@ def _table(about: dict[str, Any], rows: list[Any]) -> Any:
     lines = []
     for row in rows:
         measure = f"{row.measure} (sample)" if row.task.partial else row.measure
-        lines.append([f"  {row.dataset}", measure, _of(row), row.shown(), row.verdict.word])
+        lines.append([f"  {row.dataset}", measure, _subject(row), row.shown(), row.verdict.word])
     return Group(title, table(heads, lines, left=[*heads[:3], "leans"]))
 
 
@@ -290,9 +289,9 @@ def _remove(folder: Path, name: str, yes: bool) -> None:
     left = sorted(file.name for file in path.iterdir())
     if left:
         terminal.show(f"Deleted the run in {path}. Other files stay there: {', '.join(left)}.")
-        return
-    path.rmdir()
-    terminal.show(f"Deleted {path}.")
+    else:
+        path.rmdir()
+        terminal.show(f"Deleted {path}.")
 
 
 def serve(
@@ -315,8 +314,8 @@ def serve(
     need("server", "The server")
     from evenhand.web.serving import listen
 
-    listening = listen(folder, host=host, port=port, token=token, models=model or ())
-    terminal.show(f"Serving {folder} at {listening.address}", "Ctrl-C ends it.")
-    listening.run(open_it=open_it)
+    server = listen(folder, host=host, port=port, token=token, models=model or ())
+    terminal.show(f"Serving {folder} at {server.address}", "Ctrl-C ends it.")
+    server.run(open_it=open_it)
     sys.stdout.flush()
     os._exit(terminal.OK)  # a thread that still loads a model would keep the process alive for seconds

@@ -48,7 +48,7 @@ def corpus(
     Texts are English, or in any language with --word-pairs.
     With --train, also measures what a debiased model learns from each corpus.
     """
-    from evenhand.calls.learning import check_folder, learned, name_files, write
+    from evenhand.calls.learning import check_folder, learned, name_files, write_folder
     from evenhand.show.corpus import corpus_tables
     from evenhand.show.tables import learned_table
     from evenhand.text.counting import Corpus, count_all, read_vocabulary
@@ -61,26 +61,25 @@ def corpus(
         check_folder(out, force)
     where = select_parameters(given, Cluster)
     counts = count_all(corpora, vocabulary=vocabulary, lang=lang, seed=given["seed"], out=out, **where)
-    for name, one in counts.items():
-        if one.documents == 1 and one.sentences > 1 and one.unit == "paragraph":
+    for name, count in counts.items():
+        if count.documents == 1 and count.sentences > 1 and count.unit == "paragraph":
             log.warning(f"'{name}' is one paragraph: it has no empty lines. If each line is a document, give --lines.")
         if not as_json:
-            terminal.show(corpus_tables(name, one))
+            terminal.show(corpus_tables(name, count))
     if out is not None:
         lists = {"words": words, "word pairs": word_pairs, "names": names}
-        page = write(out, corpora, counts, vocabulary, lists, lang)
+        page = write_folder(out, corpora, counts, vocabulary, lists, lang)
         if not as_json:
             terminal.show(f"Page: {page}")
-    trained = None
+    lessons = None
     if train:
-        how = select_parameters(given, Learn)
-        how |= {"seed": given["seed"], "columns": tuple(column or ()), "lines": lines}
-        trained = learned(sources, out=out or Path("runs/corpus"), **how)
+        how = {**select_parameters(given, Learn), "seed": given["seed"], "columns": tuple(column or ()), "lines": lines}
+        lessons = learned(sources, out=out or Path("runs/corpus"), **how)
     if as_json:
-        rows = {name: one.as_json() for name, one in counts.items()}
-        print_json(rows if trained is None else {"counts": rows, "learned": trained.as_json()})
-    elif trained is not None:
-        terminal.show(learned_table(trained.sentences, trained.asld, trained.lean, trained.changes))
+        rows = {name: count.as_json() for name, count in counts.items()}
+        print_json(rows if lessons is None else {"counts": rows, "learned": lessons.as_json()})
+    elif lessons is not None:
+        terminal.show(learned_table(lessons.sentences, lessons.asld, lessons.lean, lessons.changes))
 
 
 class MetaevalOptions(TypedDict, total=False):
@@ -125,19 +124,20 @@ def metaeval(
     if kind == "causal":
         raise BadInput(f"'{model}' is a causal model, which metaeval cannot train. Start from a masked one.")
     wrong = ["recipe"] if kind == "nli" else ["lang", "order", "correct", "evaluate", "epochs", "learning_rate"]
-    if named := [name for name in wrong if name in given]:
-        raise BadInput(f"'{model}' is a {kind} model, which has no option {named[0]}.")
-    study: Callable[..., Any] = inference if kind == "nli" else masked
-    found, out = study(model, **given), given["out"].expanduser()
-    tables = {out / f"points-{found.name}.tsv": found.points, out / f"follows-{found.name}.tsv": found.follows}
+    if unknown := [name for name in wrong if name in given]:
+        raise BadInput(f"'{model}' is a {kind} model, which has no option {unknown[0]}.")
+    run_study: Callable[..., Any] = inference if kind == "nli" else masked
+    study, out = run_study(model, **given), given["out"].expanduser()
+    tables = {out / f"points-{study.name}.tsv": study.points, out / f"follows-{study.name}.tsv": study.follows}
     for path, frame in tables.items():
         write_whole(path, lambda file: frame.to_csv(file, sep="\t", index=False, float_format="%.6g"))  # noqa: B023
-    chart = out / f"dial-{found.name}.svg"
-    plots.save(charts.dose_response(found.points, title=f"{found.model}: values against the rate of bias"), chart)
+    chart = out / f"dial-{study.name}.svg"
+    plots.save(charts.dose_response(study.points, title=f"{study.model}: values against the rate of bias"), chart)
     if as_json:
-        terminal.show(found.follows.to_json(orient="records", indent=1))
-        return
-    terminal.show(table(found.model, found.follows, found.notes), *(f"Written: {path}" for path in (*tables, chart)))
+        terminal.show(study.follows.to_json(orient="records", indent=1))
+    else:
+        written = (f"Written: {path}" for path in (*tables, chart))
+        terminal.show(table(study.model, study.follows, study.notes), *written)
 
 
 class ReproduceOptions(TypedDict, total=False):
@@ -177,16 +177,16 @@ def reproduce(
     from evenhand.papers import reproduce as run_study
     from evenhand.papers.printing import reproduction
 
-    known, named = options_of(paper, given["part"]), dict[str, Any]()
+    known, inputs = options_of(paper, given["part"]), dict[str, Any]()
     for name, several, values in (("model", "models", model), ("corpus", "corpora", corpus), ("size", "sizes", size)):
         if values and len(values) > 1 and several not in known:
             raise BadInput(f"This study takes one --{name}. Got {', '.join(map(str, values))}.")
         if values:
-            named |= {several: values} if several in known else {name: values[0]}
+            inputs |= {several: values} if several in known else {name: values[0]}
     given["out"] = given["out"].expanduser()
-    done = run_study(paper, **given, **named)
+    study = run_study(paper, **given, **inputs)
     if as_json:
-        terminal.show(done.cells.to_json(orient="records", indent=1))
-        return
-    shown = reproduction(done.cells, as_options(done.notes, context), done.claims, done.digits, done.across)
-    terminal.show(shown, *(f"Chart: {chart}" for chart in done.charts))
+        terminal.show(study.cells.to_json(orient="records", indent=1))
+    else:
+        text = reproduction(study.cells, as_options(study.notes, context), study.claims, study.digits, study.across)
+        terminal.show(text, *(f"Chart: {chart}" for chart in study.charts))

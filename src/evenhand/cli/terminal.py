@@ -29,8 +29,6 @@ NOT_OURS = (errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES, errno.ENOSPC, errno.E
 """Errors of the operating system about a path that was given, or its disk: the user's to fix."""
 NAMED = re.compile(r"`([a-z_]+)(?:=['\"]?([^`'\"]*)['\"]?)?`")
 """A parameter in a message, or its value."""
-
-
 Names = list[str] | None
 Paths = list[Path] | None
 Json = Annotated[bool, Says("Print results as JSON.", "--json", group=OUTPUT)]
@@ -47,17 +45,10 @@ def _load_plugins(files: Paths) -> None:
             plugins.load_file(file)
 
 
+OWN_CODE = "Load your own measures, datasets, models or debiasing methods."
 Plugins = Annotated[
     Paths,
-    Several(
-        "Load your own measures, datasets, models or debiasing methods.",
-        "--plugin",
-        "FILE.py",
-        kind=list[Path],
-        group=WHAT,
-        callback=_load_plugins,
-        is_eager=True,
-    ),
+    Several(OWN_CODE, "--plugin", "FILE.py", kind=list[Path], group=WHAT, callback=_load_plugins, is_eager=True),
 ]
 
 
@@ -131,11 +122,11 @@ def log_as(*, quiet: bool, verbose: bool, file: Path | None) -> None:
         handler.setLevel(level)
     if file:
         try:
-            kept = logging.FileHandler(file, encoding="utf-8")
+            to_file = logging.FileHandler(file, encoding="utf-8")
         except OSError as error:
             raise BadInput(f"--log-file '{file}' cannot be written: {error.strerror}. Choose another.") from error
-        kept.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-        log.addHandler(kept)
+        to_file.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        log.addHandler(to_file)
     log.setLevel(logging.DEBUG if file else level)
 
 
@@ -207,13 +198,13 @@ def as_flags(message: str, command: Any, invoked: str = "") -> str:
     if invoked in getattr(command, "commands", {}):
         names |= dict(_option_flags(command.commands[invoked]))
 
-    def written(match: re.Match[str]) -> str:
+    def as_flag(match: re.Match[str]) -> str:
         name, value = match.groups()
         if name not in names:
             return match[0]
         return names[name] if value in (None, "True") else f"{names[name]} {value}"
 
-    return NAMED.sub(written, message)
+    return NAMED.sub(as_flag, message)
 
 
 def as_options(messages: Sequence[str], context: typer.Context) -> list[str]:
@@ -232,7 +223,7 @@ def _option_flags(command: Any) -> Any:
 def print_json(data: object) -> None:
     """Print data as JSON, with control characters escaped."""
     text = json.dumps(data, indent=1, ensure_ascii=False)
-    show(UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    show(UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
 
 
 def print_or_write(text: str, out: Path | None) -> None:
@@ -246,24 +237,24 @@ def print_or_write(text: str, out: Path | None) -> None:
         write_whole(out, lambda file: file.write(f"{text}\n".encode()))
 
 
-def json_values(given: Names, what: str, example: str) -> dict[str, Any]:
+def json_values(options: Names, what: str, example: str) -> dict[str, Any]:
     """The values of options for other people's code, by name: what is JSON (numbers, true, false) is parsed."""
-    found: dict[str, Any] = dict(option_values(given, what, example))
-    for name, value in found.items():
+    values: dict[str, Any] = dict(option_values(options, what, example))
+    for name, value in values.items():
         with suppress(ValueError):
-            found[name] = json.loads(value)
-    return found
+            values[name] = json.loads(value)
+    return values
 
 
 def option_values(options: Names, what: str = "option", example: str = "masks=words") -> dict[str, str]:
     """The values of NAME=VALUE options, by name."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for option in options or []:
-        name, sign, value = option.partition("=")
-        if not (name and sign and value):
+        name, _, value = option.partition("=")
+        if not (name and value):
             article = "An" if what == "option" else "A"
             raise BadInput(f"{article} {what} is NAME=VALUE, as in {example}. Got '{option}'.")
-        if name in found:
-            raise BadInput(f"The {what} {name} is given twice. Got {name}={found[name]} and {option}: choose one.")
-        found[name] = value
-    return found
+        if name in values:
+            raise BadInput(f"The {what} {name} is given twice. Got {name}={values[name]} and {option}: choose one.")
+        values[name] = value
+    return values

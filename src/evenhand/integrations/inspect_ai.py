@@ -19,7 +19,7 @@ from evenhand.auditing.sampling import placed
 from evenhand.core.dataset import Dataset
 from evenhand.core.foreign import need
 from evenhand.core.items import Choice, NliPair
-from evenhand.core.loop import score as scored
+from evenhand.core.loop import score as score_item
 from evenhand.core.naming import named_option
 from evenhand.core.questions import LABELS, Answer, Choose
 from evenhand.core.scores import Score
@@ -54,10 +54,9 @@ def _read_output(question: Choose, output: ModelOutput) -> tuple[Answer, bool]:
     """The answer in the output, and whether its log-probabilities are the model's, or stand for the option it names."""
     first = output.choices[0].logprobs if output.choices else None
     if first is not None:
-        reply = {"choices": [{"logprobs": first.model_dump()}]}
-        found = answer(question, Ability(chat_next=1), [reply])
-        if not found.note and covers(found) >= HALF:
-            return found, True
+        read = answer(question, Ability(chat_next=1), [{"choices": [{"logprobs": first.model_dump()}]}])
+        if not read.note and covers(read) >= HALF:
+            return read, True
     place = named_option(output.completion, question)
     if place is None:
         return Answer.none(NO_OPTION if output.completion.strip() else EMPTY), False
@@ -105,28 +104,28 @@ def chosen_options() -> Scorer:
     return _scorer(("bbq-bias", "choice-accuracy"), lambda item: Choice(**{**item, "options": tuple(item["options"])}))
 
 
-def _scorer(names: Sequence[str], rebuilt: Callable[[dict[str, Any]], Any], *, normalise: bool = False) -> Scorer:
+def _scorer(names: Sequence[str], rebuild: Callable[[dict[str, Any]], Any], *, normalise: bool = False) -> Scorer:
     """Scores a reply by these measures; the answer that they got is in the score's metadata, for `evenhand import`.
 
     With `normalise`, the model's probabilities add up to 1.
     """
-    how = [measures.load(name) for name in names]
+    how = {name: measures.load(name) for name in names}
 
     async def score(state: TaskState, target: Target) -> Logged:
         options = tuple(state.metadata["options"])
-        found, probabilities = _read_output(Choose(state.input_text, options, "letters", chat=True), state.output)
-        if note := found.note:
+        read, probabilities = _read_output(Choose(state.input_text, options, "letters", chat=True), state.output)
+        if note := read.note:
             why = "no_response" if note == EMPTY else "invalid_response_format"
             return Logged.unscored(reason=why, explanation=note, metadata={"note": note})
         if probabilities and normalise:
-            found = Answer(normalised([(logp,) for logp in found.logps]))
-        item, logps = rebuilt(state.metadata["item"]), found.logps
-        each = [scored(item, [found], one) for one in how]
-        said = "; ".join(dict.fromkeys(one.note for one in each if math.isnan(one.value)))
+            read = Answer(normalised([(logp,) for logp in read.logps]))
+        item, logps = rebuild(state.metadata["item"]), read.logps
+        scores = {name: score_item(item, [read], measure) for name, measure in how.items()}
+        notes = "; ".join(dict.fromkeys(one.note for one in scores.values() if math.isnan(one.value)))
         return Logged(
-            value={name: one.value for name, one in zip(names, each, strict=True)},
+            value={name: one.value for name, one in scores.items()},
             answer=options[logps.index(max(logps))],
-            explanation=said or state.output.completion,
+            explanation=notes or state.output.completion,
             metadata={"logps": list(logps), "probabilities": probabilities},
         )
 
@@ -165,13 +164,13 @@ def nli_coal(language: str = "en", words: str = "all", rows: str = "all", labels
 def bbq(order: str = "balanced") -> Task:
     """BBQ on gender, in ambiguous and in disambiguated contexts; `evenhand datasets fetch bbq` gets it."""
     check_known("order of options for inspect", [order], ("balanced", "released"))  # all: it asks a question once
-    found = [datasets.load(f"bbq-{condition}", order=order) for condition in ("ambiguous", "disambiguated")]
+    both = [datasets.load(f"bbq-{condition}", order=order) for condition in ("ambiguous", "disambiguated")]
 
-    def asked(item: Any) -> tuple[Choose, int]:
+    def ask(item: Any) -> tuple[Choose, int]:
         (question,) = BbqBias(chat=True).ask(item)
         return question, item.right
 
-    return _task("bbq", found, asked, chosen_options(), {"chat": True})
+    return _task("bbq", both, ask, chosen_options(), {"chat": True})
 
 
 def _inference_task(name: str, language: str, labels: str | Sequence[str], options: Mapping[str, str]) -> Task:
@@ -179,38 +178,38 @@ def _inference_task(name: str, language: str, labels: str | Sequence[str], optio
     words = label_words(labels if isinstance(labels, str) else [str(label) for label in labels])
     if words is None:
         raise BadInput("`labels` are three words for entailment, neutral and contradiction. Got none: leave them out.")
-    found = datasets.load(f"{name}-{language}", **options)
+    dataset = datasets.load(f"{name}-{language}", **options)
 
-    def asked(item: NliPair) -> tuple[Choose, int]:
+    def ask(item: NliPair) -> tuple[Choose, int]:
         (question,) = FractionNeutral().ask(item)
         return replace(as_choice(question, words, "letters"), chat=True), NEUTRAL
 
-    return _task(name, [found], asked, nli_labels(), {"labels": list(words)})
+    return _task(name, [dataset], ask, nli_labels(), {"labels": list(words)})
 
 
 def _task(
-    name: str, found: Sequence[Dataset], asked: Callable[[Any], tuple[Choose, int]], scorer: Any, how: Mapping[str, Any]
+    name: str, parts: Sequence[Dataset], ask: Callable[[Any], tuple[Choose, int]], scorer: Any, how: Mapping[str, Any]
 ) -> Task:
-    """The task of these datasets; `asked` gives the question about an item and the place of its right option.
+    """The task of these datasets; `ask` gives the question about an item and the place of its right option.
 
     Samples stand in the order in which `evenhand audit --limit` draws items, so that inspect's own limit takes the
     same ones: partners together, every group in proportion.
     """
-    each = [[_sample(one, one.items[place], asked) for *_, unit in placed(one, 0) for place in unit] for one in found]
+    each = [[_sample(data, data.items[n], ask) for *_, unit in placed(data, 0) for n in unit] for data in parts]
     samples = [sample for several in zip_longest(*each) for sample in several if sample is not None]
-    about = {one.name: {"version": one.version, "options": dict(one.options)} for one in found}
+    about = {data.name: {"version": data.version, "options": dict(data.options)} for data in parts}
     return Task(
         dataset=MemoryDataset(samples, name=name),
         solver=generate(),
         scorer=scorer,
         epochs=Epochs(1, "mode"),
-        version=max(one.version for one in found),
+        version=max(data.version for data in parts),
         metadata={"evenhand": {"datasets": about, **how}},
     )
 
 
-def _sample(dataset: Dataset, item: Any, asked: Callable[[Any], tuple[Choose, int]]) -> Sample:
-    question, right = asked(item)
-    known = {"dataset": dataset.name, "version": dataset.version, "options": list(question.options)}
-    metadata = {**item.groups, **known, "item": asdict(item)}
+def _sample(dataset: Dataset, item: Any, ask: Callable[[Any], tuple[Choose, int]]) -> Sample:
+    question, right = ask(item)
+    about = {"dataset": dataset.name, "version": dataset.version, "options": list(question.options)}
+    metadata = {**item.groups, **about, "item": asdict(item)}
     return Sample(question.text, id=item.id, target=LABELS["letters"][right], metadata=metadata)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,7 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
             if type(number) is not int or number < least:
                 raise BadInput(f"`{name}` must be a whole number of steps, at least {least}. Got {number!r}.")
         self._spec = AuditSpec.of(**what)
-        self._asked: list[PlannedTask] = []
+        self._tasks: list[PlannedTask] = []
         if not self._spec.needs_kind:
             with suppress(UnfitModel):  # the kind of model is known when training begins; a wrong name is an error now
                 self._spec.tasks_for("masked")
@@ -83,7 +84,7 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         self._begun = self.seconds = 0.0
         self.measured: list[int] = []
         """The steps that were measured in this training."""
-        self._told = False
+        self._said_undecided = False
         self.stopped = ""
         """Why the gate stopped the training; empty where it did not."""
 
@@ -105,12 +106,12 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
             )
         if state.is_world_process_zero:
             model = wrap(given["model"], self._tokenizer, _run_name(state.global_step), **self._how)
-            self._asked = self._spec.tasks_for(model.kind)
-            for one in self._asked:  # a question that it cannot answer is an error at once
-                check_questions(model, questions_of(one.task.dataset.items[0], one.task.measure))
+            self._tasks = self._spec.tasks_for(model.kind)
+            for planned in self._tasks:  # a question that it cannot answer is an error at once
+                check_questions(model, questions_of(planned.task.dataset.items[0], planned.task.measure))
             self._check_out(state.global_step, model.fingerprint)
             if self.gate:
-                self.gate.check([one.whole for one in self._asked], self.out, baseline_later=True)
+                self.gate.check([planned.whole for planned in self._tasks], self.out, baseline_later=True)
         if not state.global_step and not self.first:
             self._measure(state, control, given["model"])
         return control
@@ -138,11 +139,11 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
 
     def _measure(self, state: Any, control: Any, network: Any) -> None:
         begun = time.monotonic()
-        found: list[Any] = [None, ""]
+        outcome: list[Any] = [None, ""]
         if state.is_world_process_zero:
             run = self._run(network, state.global_step)
-            found = [_values_to_log(run), self._failed(run)]
-        values, failed = broadcast_object_list(found)  # or the others would train on, alone
+            outcome = [_values_to_log(run), self._failed_rules(run)]
+        values, failed = broadcast_object_list(outcome)  # or the others would train on, alone
         self.measured.append(state.global_step)
         logs_too = control.should_log  # logging resets it, and the loss would not be logged
         self._trainer.log(values)
@@ -166,18 +167,18 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         else:
             prepare(path)
             devices = [network.device] if network.device.type == "cuda" else []
-            said = logging.getLogger("evenhand.auditing")
+            audit_log = logging.getLogger("evenhand.auditing")
             with torch.random.fork_rng(devices), folder.lock_folder(path), showing(False), ExitStack() as after:
-                after.callback(said.setLevel, said.level)
+                after.callback(audit_log.setLevel, audit_log.level)
                 if self.measured:  # the audit of every step would say it again
-                    said.setLevel(logging.ERROR)
+                    audit_log.setLevel(logging.ERROR)
                 folder.clear(path)
-                done = run_tasks(model, self._asked, path, path.name)
-                audits = tuple(replace(audited, suite=self._spec.suite) for audited, _ in done)
+                audits, results = zip(*run_tasks(model, self._tasks, path, path.name), strict=True)
+                audits = tuple(replace(audit, suite=self._spec.suite) for audit in audits)
                 record = RunRecord(model=path.name, fingerprint=model.fingerprint, audits=audits, sha256={})
-                results = [one for _, found in done for one in found]
-                run = Run.load(finish(path, record, [one.task for one in self._asked], results, GateAndPage()))
-        unfit = [found for one in run.record.audits for found in one.doctor if found.verdict == "unfit"]
+                tasks = [planned.task for planned in self._tasks]
+                run = Run.load(finish(path, record, tasks, list(chain(*results)), GateAndPage()))
+        unfit = [finding for audit in run.record.audits for finding in audit.doctor if finding.verdict == "unfit"]
         if unfit and not step:
             raise UnfitModel(
                 f"{unfit[0].check.capitalize()}: {unfit[0].says} Before training its numbers mean nothing. Start from "
@@ -186,7 +187,7 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
             )
         return run
 
-    def _failed(self, run: Run) -> str:
+    def _failed_rules(self, run: Run) -> str:
         if self.gate is None:
             return ""
         if any(rule.worse_by_at_most is not None for rule in self.gate.rules):
@@ -196,14 +197,14 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
             self.gate = replace(self.gate, baseline=baseline)
         verdict = self.gate.judge(run)
         verdict.save(run.path)
-        undecided = [one for one in verdict.rules if one.verdict == "undecided"]
-        if undecided and not self._told:
-            self._told = True
+        undecided = [judged for judged in verdict.rules if judged.verdict == "undecided"]
+        if undecided and not self._said_undecided:
+            self._said_undecided = True
             log.warning(
                 f"The gate cannot decide at {run.path.name}: {undecided[0].rule}: {undecided[0].says}. A rule that is "
                 "undecided does not stop the training; more items (`limit`) decide more."
             )
-        return "; ".join(f"{one.rule}: {one.says}" for one in verdict.rules if one.verdict == "fail")
+        return "; ".join(f"{judged.rule}: {judged.says}" for judged in verdict.rules if judged.verdict == "fail")
 
     def _check_out(self, step: int, fingerprint: str) -> None:
         """Raise an error if `out` has runs of something else than the steps of this training so far."""
@@ -218,7 +219,7 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         for path, record in runs:
             if path.name == _run_name(step) and record.fingerprint != fingerprint:
                 raise RunError(f"'{path}' is of other weights than the model now has. Choose another `out`.")
-            if _task_samples(record.tasks) != _task_samples([one.record for one in self._asked]):
+            if _task_samples(record.tasks) != _task_samples([planned.record for planned in self._tasks]):
                 raise RunError(
                     f"'{path}' measures something else, or another sample, so the steps could not be compared. Choose "
                     "another `out`, or the same suite, limit and seed."
@@ -239,7 +240,7 @@ def _task_samples(tasks: Sequence[TaskRecord]) -> dict[tuple[str, str], tuple[An
 
 def _values_to_log(run: Run) -> dict[str, float]:
     """The values to log, by name: stereotype, default, differences between partners, or the value of all items."""
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     for task in run.record.tasks:
         whole = [] if task.by_gender else [row for row in run.values_of(*task.name) if not row.groups]
         rows = [row for row in run.rows_of(*task.name) if row.contrast or not row.groups]
@@ -248,8 +249,8 @@ def _values_to_log(run: Run) -> dict[str, float]:
             parts = ("bias", task.dataset, task.measure, *of)
             # MLflow takes no other characters in a name.
             name = "/".join(re.sub(r"[^\w.-]+", "-", part).strip("-") for part in parts if part)
-            found |= {name: row.value} if row.known else {}
-    return found
+            values |= {name: row.value} if row.known else {}
+    return values
 
 
 def _calling_trainer() -> Any:
@@ -257,6 +258,6 @@ def _calling_trainer() -> Any:
     frame = sys._getframe(1)
     while frame.f_back:
         frame = frame.f_back
-        if isinstance(found := frame.f_locals.get("self"), Trainer):
-            return found
+        if isinstance(trainer := frame.f_locals.get("self"), Trainer):
+            return trainer
     raise BadInput("BiasCallback is for the Trainer of transformers: `Trainer(..., callbacks=[BiasCallback(...)])`.")

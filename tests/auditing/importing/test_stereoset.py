@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evenhand import BadInput
-from evenhand.auditing.importing.reading import predictions
+from evenhand.auditing.importing.scores import predictions
 
 
 def written(folder: Path, content: Any) -> Path:

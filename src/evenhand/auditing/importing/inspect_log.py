@@ -11,7 +11,7 @@ import sys
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -74,16 +74,27 @@ def read(path: Path) -> Log | None:
     """The log in this file; None if the file is no log. An error if it is damaged, unfinished or of another task."""
     if path.suffix not in (".eval", ".json") or not path.is_file():
         return None
+    with _opened(path) as (header, samples):
+        return None if header is None else _parse_log(path, header, samples)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[Any, Iterable[Mapping[str, Any]]]]:
+    """The header and the samples of a log; None and nothing if the file is no log. An error says if it is damaged."""
     try:
         if path.suffix == ".eval":
             with zipfile.ZipFile(path) as archive:
-                return _parse_log(path, *_read_archive(path, archive))
-        header = _read_json(path)
-        return _parse_log(path, header, header.get("samples") or ()) if header else None
+                yield _read_archive(path, archive)
+        else:
+            header = _read_json(path)
+            yield header, (header or {}).get("samples") or ()
     except BadInput:
         raise
     except Exception as error:  # a damaged archive raises whatever its decompressor likes
-        raise _unreadable(path, error) from error
+        what = f"no {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__
+        raise BadInput(
+            f"'{path}' cannot be read as a log of inspect_ai: {shortened(what, 100)}. Is it damaged? Try: inspect view."
+        ) from error
 
 
 def _parse_log(path: Path, header: Mapping[str, Any], samples: Iterable[Mapping[str, Any]]) -> Log:
@@ -99,9 +110,9 @@ def _parse_log(path: Path, header: Mapping[str, Any], samples: Iterable[Mapping[
     for sample in samples:
         where = f"{path}, sample {sample['id']} of epoch {sample['epoch']}"
         answers[sample["metadata"]["dataset"]].setdefault(str(sample["id"]), []).append((where, _answer(sample)))
-    each = [found for of in answers.values() for several in of.values() for _, found in several]
-    if not each or all(found.get("note") == NOT_SCORED for found in each):
-        lacks, do = ("scores", "Score it with inspect score") if each else ("samples", "Leave out --no-log-samples")
+    epochs = [several for of in answers.values() for several in of.values()]
+    if all(answer.get("note") == NOT_SCORED for several in epochs for _, answer in several):
+        lacks, do = ("scores", "Score it with inspect score") if epochs else ("samples", "Leave out --no-log-samples")
         raise BadInput(f"'{path}' has no {lacks} that evenhand's tasks log. {do}.")
     settings = {**(spec.get("model_generate_config") or {}), **(header.get("plan") or {}).get("config", {})}
     settings = {name: value for name, value in settings.items() if value is not None and name not in OPERATION}
@@ -113,14 +124,14 @@ def _parse_log(path: Path, header: Mapping[str, Any], samples: Iterable[Mapping[
         {MODEL_ARGS: spec.get(MODEL_ARGS) or {}, **settings},
         {name: [_row(id, several) for id, several in of.items()] for name, of in answers.items()},
         frozenset(id for of in answers.values() for id, several in of.items() if _has_probabilities(several)),
-        max(len(several) for of in answers.values() for several in of.values()),
+        max(map(len, epochs)),
     )
 
 
 def _answer(sample: Mapping[str, Any]) -> Mapping[str, Any]:
     scores = sample.get("scores") or {}
-    found: Any = next((scores[name].get("metadata") for name in SCORERS if name in scores), None)
-    return found or {"note": "the sample failed" if sample.get("error") else NOT_SCORED}
+    logged: Any = next((scores[name].get("metadata") for name in SCORERS if name in scores), None)
+    return logged or {"note": "the sample failed" if sample.get("error") else NOT_SCORED}
 
 
 def _has_probabilities(several: Answers) -> bool:
@@ -160,20 +171,13 @@ def _read_member(archive: zipfile.ZipFile, name: str) -> Any:
     return from_json(archive.read(name).decode())
 
 
-def _read_json(path: Path) -> dict[str, Any]:
-    """A log in JSON; empty if the file is something else, or damaged: the reader of its own format reports that."""
+def _read_json(path: Path) -> dict[str, Any] | None:
+    """A log in JSON; None if the file is something else, or damaged: the reader of its own format reports that."""
     with suppress(OSError, ValueError):
-        found = read_parsed(path, from_json)
-        if isinstance(found, dict) and isinstance(found.get("eval"), dict) and "status" in found:
-            return found
-    return {}
-
-
-def _unreadable(path: Path, error: Exception) -> BadInput:
-    told = f"no {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__
-    return BadInput(
-        f"'{path}' cannot be read as a log of inspect_ai: {shortened(told, 100)}. Is it damaged? Try: inspect view."
-    )
+        whole = read_parsed(path, from_json)
+        if isinstance(whole, dict) and isinstance(whole.get("eval"), dict) and "status" in whole:
+            return whole
+    return None
 
 
 def _unfinished_error(path: Path, why: str) -> BadInput:
@@ -184,38 +188,26 @@ def _unfinished_error(path: Path, why: str) -> BadInput:
 
 def model_of(path: Path) -> str:
     """The model that a log names; empty if the file is no log, or damaged."""
-    with suppress(OSError, ValueError, KeyError, TypeError, BadInput, zipfile.BadZipFile):
-        if path.suffix == ".eval":
-            with zipfile.ZipFile(path) as archive:
-                return str(_read_archive(path, archive)[0]["eval"]["model"])
-        if path.suffix == ".json":
-            return str(_read_json(path)["eval"]["model"])
+    if path.suffix in (".eval", ".json"):
+        with suppress(BadInput), _opened(path) as (header, _):
+            return "" if header is None else str(header["eval"]["model"])
     return ""
 
 
 def read_texts(path: Path) -> Iterator[tuple[str, str, str, list[str]]]:
     """The texts of a log of any task: for each sample its place, id, prompt and replies."""
-    try:
-        if path.suffix == ".eval":
-            with zipfile.ZipFile(path) as archive:
-                samples = list(_read_archive(path, archive)[1])
-        else:
-            samples = list(_read_json(path).get("samples") or ())
+    with _opened(path) as (_, samples):
         for sample in samples:
-            asked = sample.get("input")
-            if isinstance(asked, list):
-                asked = next((m.get("content") for m in reversed(asked) if m.get("role") == "user"), "")
-            replies = [choice["message"]["content"] for choice in (sample.get("output") or {}).get("choices") or ()]
-            asked, *flat = ("" if one is None else _joined(one) for one in (asked, *replies))
-            kept = [text for text, reply in zip(flat, replies, strict=True) if reply is not None]
-            yield f"{path}, sample {sample['id']}", str(sample["id"]), asked, kept
-    except BadInput:
-        raise
-    except Exception as error:  # a damaged archive raises whatever its decompressor likes
-        raise _unreadable(path, error) from error
+            prompt = sample.get("input")
+            if isinstance(prompt, list):
+                prompt = next((m.get("content") for m in reversed(prompt) if m.get("role") == "user"), "")
+            choices = (sample.get("output") or {}).get("choices") or ()
+            replies = [reply for choice in choices if (reply := choice["message"]["content"]) is not None]
+            where = f"{path}, sample {sample['id']}"
+            yield where, str(sample["id"]), _message_text(prompt or ""), [*map(_message_text, replies)]
 
 
-def _joined(content: Any) -> str:
+def _message_text(content: Any) -> str:
     """The text of a message, which may come in parts."""
     return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
 
@@ -229,34 +221,37 @@ def score_log(log: Log, foreign: Foreign) -> Scored:
     file, kind, dataset = log.path.name, foreign.kind or "causal", foreign.dataset
     if foreign.columns or foreign.options:
         raise BadInput(f"{file} is a log of inspect_ai, which says what was asked: leave out `columns` and `option`.")
-    named = {str(one) for one in ([dataset] if isinstance(dataset, str | Path | Dataset) else dataset or ())}
-    if named - log.datasets.keys():
-        raise BadInput(f"{file} is a log of {' and '.join(log.datasets)}. Got `dataset` {', '.join(sorted(named))}.")
+    chosen = {str(one) for one in ([dataset] if isinstance(dataset, str | Path | Dataset) else dataset or ())}
+    if chosen - log.datasets.keys():
+        raise BadInput(f"{file} is a log of {' and '.join(log.datasets)}. Got `dataset` {', '.join(sorted(chosen))}.")
     names = ("log-probabilities",) if log.probable else ("answers",)
-    asked, scores, warnings, rows, matched = [], [], list[str](), 0, 0
-    for name in [name for name in log.datasets if (name in named if named else log.rows[name])]:
+    planned_tasks, scores, warnings, rows, matched = list[PlannedTask](), [], list[str](), 0, 0
+    for name in (name for name in log.datasets if (name in chosen if chosen else log.rows[name])):
         tasks = _tasks(log, name, foreign, kind)
         whole = tasks[0].whole.dataset
-        found = match(log.rows[name], whole, file)
-        there = [(item, row) for item, row in zip(whole.items, found.rows, strict=True) if row is not None]
-        if len(there) < len(whole.items):
-            tasks = [_restrict_to(one, [item for item, _ in there]) for one in tasks]
-        asked += tasks
-        scores += [scores_of(one.task, [_row_for(log, one, row) for _, row in there], file, names) for one in tasks]
+        pairs = zip(whole.items, match(log.rows[name], whole, file).rows, strict=True)
+        logged = [(item, row) for item, row in pairs if row is not None]
+        if len(logged) < len(whole.items):
+            tasks = [_restrict_to(planned, [item for item, _ in logged]) for planned in tasks]
+        planned_tasks += tasks
+        for planned in tasks:
+            scores.append(scores_of(planned.task, [_row_for(log, planned, row) for _, row in logged], file, names))
         warnings += flaw_warnings(whole)
         rows += len(log.rows[name])
-        matched += len(there)
+        matched += len(logged)
     sha256 = hashlib.sha256(log.path.read_bytes()).hexdigest()
-    told = caveats(kind, [one.task for one in asked]) if log.probable else [REPLIES]
+    notes = caveats(kind, [planned.task for planned in planned_tasks]) if log.probable else [REPLIES]
     if log.epochs > 1:
         how = "the mean of its probabilities" if log.probable else "the most frequent one"
-        told.append(f"Each item was asked {log.epochs} times. Its answer is {how}.")
+        notes.append(f"Each item was asked {log.epochs} times. Its answer is {how}.")
     origin = Imported(file, sha256, "log of inspect_ai", names, rows, matched)
     words = () if log.labels == USUAL else log.labels  # so that NLI and BBQ can be of one run
     identity = json.dumps([log.model, words, log.settings], sort_keys=True, default=str)
-    known = [f"{name}={value}" for name, value in log.settings.items() if name != MODEL_ARGS]  # which may have paths
-    settings = ", ".join([*known, *([f"labels={','.join(log.labels)}"] if log.labels else [])]) or "the provider's own"
-    return Scored(asked, scores, origin, identity, kind, warnings, told, settings)
+    # Arguments of the model may have paths.
+    settings = [f"{name}={value}" for name, value in log.settings.items() if name != MODEL_ARGS]
+    settings += [f"labels={','.join(log.labels)}"] if log.labels else []
+    how_asked = ", ".join(settings) or "the provider's own"
+    return Scored(planned_tasks, scores, origin, identity, kind, warnings, notes, how_asked)
 
 
 def _tasks(log: Log, name: str, foreign: Foreign, kind: str) -> list[PlannedTask]:
@@ -267,32 +262,31 @@ def _tasks(log: Log, name: str, foreign: Foreign, kind: str) -> list[PlannedTask
         options |= {"chat": True, "system": str(log.settings.get("system_message", ""))}
     spec = foreign.spec(name, options)
     tasks = spec.tasks_for(kind)
-    dataset = tasks[0].task.dataset
-    if dataset.version != about["version"]:
+    if (ours := tasks[0].task.dataset.version) != about["version"]:
         raise BadInput(
             f"{log.path.name} has version {about['version']} of dataset '{name}', this evenhand has version "
-            f"{dataset.version}. Run inspect again, or use the evenhand that it was run with."
+            f"{ours}. Run inspect again, or use the evenhand that it was run with."
         )
-    kept = [one for one in same_questions(tasks) if log.probable or not _needs_probabilities(one)]
-    if spec.measures and (lost := [one.task.measure.name for one in tasks if one not in kept]):
+    possible = [planned for planned in same_questions(tasks) if log.probable or not _needs_probabilities(planned)]
+    if spec.measures and (lost := [planned.task.measure.name for planned in tasks if planned not in possible]):
         raise BadInput(
             f"{', '.join(lost)} cannot be had from {log.path.name}: its answers are what replies say. Measures of "
             "probabilities need a provider that gives them: inspect eval ... --logprobs --top-logprobs 20."
         )
-    return kept
+    return possible
 
 
-def _needs_probabilities(one: PlannedTask) -> bool:
-    return Traits.of(one.task.measure).unit == "probability"
+def _needs_probabilities(planned: PlannedTask) -> bool:
+    return Traits.of(planned.task.measure).unit == "probability"
 
 
-def _restrict_to(one: PlannedTask, items: list[Item]) -> PlannedTask:
-    part = replace(one.task, dataset=replace(one.task.dataset, items=items))
-    return replace(one, task=part, record=replace(one.record, limit=len(items), partial=True))
+def _restrict_to(planned: PlannedTask, items: list[Item]) -> PlannedTask:
+    part = replace(planned.task, dataset=replace(planned.task.dataset, items=items))
+    return replace(planned, task=part, record=replace(planned.record, limit=len(items), partial=True))
 
 
-def _row_for(log: Log, one: PlannedTask, row: ScoredRow) -> ScoredRow:
+def _row_for(log: Log, planned: PlannedTask, row: ScoredRow) -> ScoredRow:
     """The row; without its numbers if the measure needs probabilities and they are none."""
-    if row.id in log.probable or not _needs_probabilities(one):
+    if row.id in log.probable or not _needs_probabilities(planned):
         return row
     return replace(row, numbers=(), note=row.note or "no log-probabilities in the log")

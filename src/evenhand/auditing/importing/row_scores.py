@@ -55,13 +55,13 @@ def _parse_number(where: str, name: str, value: Any) -> float:
     try:
         if isinstance(value, bool) or not isinstance(value, str | Real) or "_" in str(value):
             raise ValueError
-        found = float(value)
+        number = float(value)
     except (ValueError, OverflowError):
         raise BadInput(wanted) from None
-    if why := number_fault(found):
+    if why := number_fault(number):
         wanted += f" It is {why}: is it damaged?" * (why == TOO_FAR)
         raise BadInput(f"{wanted} If the item has no score, leave the row out or the cell empty.")
-    return found
+    return number
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Foreign:
 class Scored:
     """Tasks with the scores of their items, where these come from, and what is known of the model: `identity`."""
 
-    asked: list[PlannedTask]
+    planned: list[PlannedTask]
     scores: list[list[Score]]
     origin: Imported
     identity: str
@@ -107,18 +107,16 @@ class Matched:
 
     def warnings(self, dataset: Dataset, file: str) -> list[str]:
         """How many rows and items have no partner, and the first of them."""
-        found = []
+        lines = []
         if self.left_out:
             named = [f"{row.where.rpartition(', ')[2]}: {shortened(row.what, 60)}" for row in self.left_out[:NAMED]]
             which = "; ".join([*named, "and others"] if len(self.left_out) > NAMED else named)
             whole = self.total or sum(row is not None for row in self.rows) + len(self.left_out)
-            found.append(f"{len(self.left_out):,} of {whole:,} rows of {file} are no items of {dataset.name}: {which}.")
-        missing = [item for item, row in zip(dataset.items, self.rows, strict=True) if row is None]
-        if missing:
-            which = ", ".join(repr(item.id) for item in missing[:NAMED])
-            which += " and others" if len(missing) > NAMED else ""
-            found.append(f"{len(missing):,} of {len(self.rows):,} items of {dataset.name} are not in {file}: {which}.")
-        return found
+            lines.append(f"{len(self.left_out):,} of {whole:,} rows of {file} are no items of {dataset.name}: {which}.")
+        if missing := [repr(item.id) for item, row in zip(dataset.items, self.rows, strict=True) if row is None]:
+            which = ", ".join(missing[:NAMED]) + " and others" * (len(missing) > NAMED)
+            lines.append(f"{len(missing):,} of {len(self.rows):,} items of {dataset.name} are not in {file}: {which}.")
+        return lines
 
 
 def match(rows: Sequence[ScoredRow], dataset: Dataset, file: str) -> Matched:
@@ -136,34 +134,32 @@ def match(rows: Sequence[ScoredRow], dataset: Dataset, file: str) -> Matched:
     for one in dataset.items if rows[0].texts else ():
         by_text.setdefault(texts(one)[: len(rows[0].texts)], []).append(one)
     by_id = {item.id: item for item in dataset.items}
-    found: dict[str, ScoredRow] = {}
+    matched: dict[str, ScoredRow] = {}
     left_out = []
     for row in rows:
         item = _item(row, by_text.get(row.texts, [])) if row.texts else by_id.get(row.id)
         if item is None:
             left_out.append(row)
-        elif item.id in found:
-            first = found[item.id].where
+        elif matched.setdefault(item.id, row) is not row:
+            first = matched[item.id].where
             raise BadInput(f"{row.where}: item '{item.id}' has a score already, in {first}. Each may have one row.")
-        else:
-            found[item.id] = row
-    if not found:
+    if not matched:
         row = left_out[0]
         raise BadInput(
             f"No row of {file} is an item of '{dataset.name}'. The first is {row.what}, an item is "
             f"{(texts(dataset.items[0])[0] if row.texts else dataset.items[0].id)!r}. Are they of another dataset?"
         )
-    if not any(row.numbers for row in found.values()):
-        why = next(iter(found.values())).note or "its cells are empty"
+    if not any(row.numbers for row in matched.values()):
+        why = next(iter(matched.values())).note or "its cells are empty"
         raise BadInput(f"{file} has no number for any item of '{dataset.name}': {why}.")
-    return Matched([found.get(item.id) for item in dataset.items], left_out)
+    return Matched([matched.get(item.id) for item in dataset.items], left_out)
 
 
 def same_questions(tasks: Sequence[PlannedTask]) -> list[PlannedTask]:
     """The tasks whose measures ask the same questions as the first one's."""
     item = tasks[0].task.dataset.items[0]
     questions = questions_of(item, tasks[0].task.measure)
-    return [one for one in tasks if questions_of(item, one.task.measure) == questions]
+    return [planned for planned in tasks if questions_of(item, planned.task.measure) == questions]
 
 
 def _item(row: ScoredRow, same: list[Item]) -> Item | None:
@@ -177,34 +173,34 @@ def scores_of(
     task: Task, rows: Sequence[ScoredRow | None], file: str, names: Sequence[str], kind: str = ""
 ) -> list[Score]:
     """The score of each item, without a value where it has no row or its row no number; `kind` is the model's."""
-    found = []
+    scores = []
     for item, row in zip(task.dataset.items, rows, strict=True):
         if row is None or not row.numbers:
             why = f"not in {file}" if row is None else row.note or f"no number in {file}"
-            found.append(Score(item.id, nan, item.groups, why))
+            scores.append(Score(item.id, nan, item.groups, why))
         elif tuple(names) == SCORE:
-            found.append(_given_score(task, item, row))
+            scores.append(_given_score(task, item, row))
         elif hasattr(task.measure, "of_numbers"):  # which only compares them, so that they may be on any scale
             try:
-                found.append(Score(item.id, task.measure.of_numbers(*row.numbers), item.groups))
+                scores.append(Score(item.id, task.measure.of_numbers(*row.numbers), item.groups))
             except Unscored as reason:
-                found.append(Score(item.id, nan, item.groups, str(reason)))
+                scores.append(Score(item.id, nan, item.groups, str(reason)))
         else:
-            found.append(score(item, _answers(task, item, row, kind), task.measure))
-    return found
+            scores.append(score(item, _answers(task, item, row, kind), task.measure))
+    return scores
 
 
 def _given_score(task: Task, item: Item, row: ScoredRow) -> Score:
     """The given score; an error if it is beyond the measure's bounds, which hold for a single item, too."""
-    found = Score(item.id, row.numbers[0], item.groups)
-    value = summary_of(task.measure).inside(item.groups)([found])
+    given = Score(item.id, row.numbers[0], item.groups)
+    value = summary_of(task.measure).inside(item.groups)([given])
     low, high = Traits.of(task.measure).bounds
     if value < low or value > high:
         raise BadInput(
             f"{row.where}: a score of {task.measure.name} is from {low:g} to {high:g}. Got {row.numbers[0]:g}: "
             "is it of another measure?"
         )
-    return found
+    return given
 
 
 def _answers(task: Task, item: Item, row: ScoredRow, kind: str) -> list[Answer]:

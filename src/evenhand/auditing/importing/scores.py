@@ -1,34 +1,65 @@
-"""Runs of scores that were computed elsewhere."""
+"""Runs of scores that were computed elsewhere, from files of any format or a data frame.
+
+Samples of lm-evaluation-harness, which it writes with --log_samples, have the requests of a document as `arguments`, a
+context and its continuation each, and as `resps` the log-likelihoods of the continuations (natural logarithms), in the
+same order; since 0.4 the numbers are strings. Documents of tasks that evenhand exported name their dataset and item.
+"""
 
 import hashlib
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from evenhand._version import __version__
 from evenhand.auditing.audit import run_folder
 from evenhand.auditing.importing import inspect_log
-from evenhand.auditing.importing.reading import read, told
-from evenhand.auditing.importing.row_scores import SCORE, Foreign, Scored, match, same_questions, scores_of
+from evenhand.auditing.importing.row_scores import (
+    SCORE,
+    Foreign,
+    Scored,
+    ScoredRow,
+    match,
+    numbers,
+    same_questions,
+    scores_of,
+)
 from evenhand.auditing.importing.texts import is_of_prompts, score_texts
 from evenhand.auditing.merging import audits_to_keep, check_overwrite, existing_record, finish, output_folder, scored
 from evenhand.auditing.spec import PlannedTask, Reader, caveats
 from evenhand.checks.fit import flaw_warnings
-from evenhand.core.loop import result
+from evenhand.core.dataset import Dataset, base_name
+from evenhand.core.files import from_json, json_lines, read_given
+from evenhand.core.items import Pair
+from evenhand.core.loop import Task, result
 from evenhand.core.measure import Traits
 from evenhand.core.model import KINDS, Work
+from evenhand.datasets import BUILDERS
+from evenhand.datasets.files.rows import SUFFIXES, rows
 from evenhand.errors import BadInput, check_known
+from evenhand.measures import MEASURES
 from evenhand.models.table import Table
 from evenhand.runs import folder
 from evenhand.runs.folder import StoredRun
-from evenhand.runs.record import AuditRecord, RunRecord, read_record
+from evenhand.runs.record import AuditRecord, Imported, RunRecord, read_record
+from evenhand.stats.estimate import number_fault
 
 log = logging.getLogger(__name__)
+
+KNOWN_BY = ("id", "text", "other")
+"""Columns that an item is known by; `other` is the second text of a pair."""
+HINT = "Name yours with `columns`, as in id=COLUMN."
+TASKS = ("intrasentence", "intersentence")
+SHAPE = '{"intrasentence": [{"id": ..., "score": ...}, ...], "intersentence": [...]}'
+SAMPLE = ("arguments", "doc", "resps")
+EXPORTED = ("id", "dataset", "version", "choices")
+"""What a document of an exported task has."""
 
 
 def import_scores(
@@ -46,26 +77,26 @@ def import_scores(
     name = name or name_of(Path(str(source)))
     path = run_folder(name, out)
     if of_texts:
-        found = score_texts(source, foreign)
+        read = score_texts(source, foreign)
     else:
-        found = inspect_log.score_log(logged, foreign) if logged else _score_rows(source, foreign)
-    tasks, records = [one.task for one in found.asked], [one.record for one in found.asked]
-    model = Table({}, name, hashlib.sha256(f"{name}\n{found.identity}".encode()).hexdigest())  # never asked
-    results = [result(model, *each, seed=foreign.seed) for each in zip(tasks, found.scores, strict=True)]
-    for line in found.warnings:
+        read = inspect_log.score_log(logged, foreign) if logged else _score_rows(source, foreign)
+    tasks, records = [planned.task for planned in read.planned], [planned.record for planned in read.planned]
+    model = Table({}, name, hashlib.sha256(f"{name}\n{read.identity}".encode()).hexdigest())  # never asked
+    results = [result(model, *each, seed=foreign.seed) for each in zip(tasks, read.scores, strict=True)]
+    for line in read.warnings:
         log.warning(line)
     audited = AuditRecord(
         evenhand=__version__,
-        kind=found.kind or "unknown",
-        loaded={"settings": found.settings} if found.settings else {},
+        kind=read.kind or "unknown",
+        loaded={"settings": read.settings} if read.settings else {},
         tasks=tuple(records),
         work=Work(),
         tokens={},
-        warnings=(f"The scores were {found.origin.description}. No model was asked or checked.", *found.warnings),
-        caveats=tuple(found.caveats),
+        warnings=(f"The scores were {read.origin.description}. No model was asked or checked.", *read.warnings),
+        caveats=tuple(read.caveats),
         started=started.isoformat(timespec="seconds"),
         seconds=round(time.monotonic() - clock, 1),
-        imported=found.origin,
+        imported=read.origin,
     )
     if not fresh:
         check_overwrite(path, read_record(path), records)
@@ -74,9 +105,9 @@ def import_scores(
         before = StoredRun.load(path) if stays else None
         audits = (*stays, scored(audited, tasks, results))
         record = RunRecord(model=name, fingerprint=model.fingerprint, audits=audits, sha256={})
-        done = finish(path, record, tasks, results, reader, before)
+        run = finish(path, record, tasks, results, reader, before)
         (path / folder.ANSWERS).unlink(missing_ok=True)  # of a run that was here, if this one is `fresh`
-        return done
+        return run
 
 
 def name_of(file: Path) -> str:
@@ -85,19 +116,23 @@ def name_of(file: Path) -> str:
 
 
 def _score_rows(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
-    known_kind, known_dataset = told(source)
-    spec = foreign.spec(foreign.dataset or known_dataset or None, foreign.options)
+    kind, dataset, sample = foreign.kind or "", foreign.dataset or None, None
+    if isinstance(source, Path) and (sample := _first_sample(source)):
+        # Samples are of a causal model, unless our backend for masked ones says otherwise.
+        kind = kind or _model_kind(source) or "causal"
+        if dataset is None and _has_all(sample["doc"], EXPORTED):
+            dataset = str(sample["doc"]["dataset"]) or None
+    spec = foreign.spec(dataset, foreign.options)
     if len(spec.sources) != 1:
         raise BadInput(f"Scores are of one dataset: `dataset`. Got {len(spec.sources) or 'none'}.")
-    kind = foreign.kind or known_kind
     possible = spec.tasks_for(kind or "masked")
-    rows, origin = read(source, foreign.columns, [one.task for one in possible])
+    rows, origin = _read_rows(source, foreign.columns, [planned.task for planned in possible], sample is not None)
     names, file = origin.numbers, origin.file
-    asked = _fitting_tasks(names, possible, spec.measures)
-    tasks = [one.task for one in asked]
+    fitting = _fitting_tasks(names, possible, spec.measures)
+    tasks = [planned.task for planned in fitting]
     matched = match(rows, tasks[0].dataset, file)
     return Scored(
-        asked,
+        fitting,
         [scores_of(task, matched.rows, file, names, kind) for task in tasks],
         replace(origin, numbers=names or ("likelihoods",), matched=len(rows) - len(matched.left_out)),
         origin.sha256,
@@ -107,15 +142,242 @@ def _score_rows(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
     )
 
 
-def _fitting_tasks(names: tuple[str, ...], asked: Sequence[PlannedTask], named: Sequence[object]) -> list[PlannedTask]:
+def _fitting_tasks(names: tuple[str, ...], tasks: Sequence[PlannedTask], named: Sequence[object]) -> list[PlannedTask]:
     """The tasks that the numbers can belong to: one for scores; for answers, all that ask the same as the first."""
     if names == SCORE:
-        if len(asked) > 1:
-            several = ", ".join(one.task.measure.name for one in asked)
+        if len(tasks) > 1:
+            several = ", ".join(planned.task.measure.name for planned in tasks)
             raise BadInput(f"A score is of one measure. Say which: `measure`, one of {several}.")
-        return list(asked)
-    same = [one for one in same_questions(asked) if Traits.of(one.task.measure).answers == names]
-    if named and (others := [one.task.measure.name for one in asked if one not in same]):
-        first = asked[0].task.measure.name
+        return list(tasks)
+    same = [planned for planned in same_questions(tasks) if Traits.of(planned.task.measure).answers == names]
+    if named and (others := [planned.task.measure.name for planned in tasks if planned not in same]):
+        first = tasks[0].task.measure.name
         raise BadInput(f"{', '.join(others)} asks something else than {first}. Import them one by one.")
     return same
+
+
+def _read_rows(
+    source: pd.DataFrame | Path, columns: Mapping[str, str], tasks: Sequence[Task], samples: bool
+) -> tuple[list[ScoredRow], Imported]:
+    """The rows of a data frame or file with scores of these tasks, all of one dataset; `columns` are its own names.
+
+    A txt file has one number on each line, a json file StereoSet's predictions, a jsonl file may have `samples` of
+    lm-evaluation-harness; everything else is a table.
+    """
+    answers = Traits.of(tasks[0].measure).answers
+    check_known("column", columns, (*KNOWN_BY, *SCORE, *answers))
+    if isinstance(source, pd.DataFrame):
+        frame = source.reset_index() if source.index.name else source
+        digest = hashlib.sha256(frame.to_csv(index=False).encode("utf-8", "surrogatepass")).hexdigest()
+        frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+        records = ((f"row {number}", row) for number, row in enumerate(frame.to_dict("records"), 1))
+        listed, names = _read_table(records, list(frame.columns), columns, tasks, "the data frame")
+        return listed, Imported("a data frame", digest, "data frame", names, len(listed), 0)
+    with source.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if samples:
+        form, names = "samples of lm-evaluation-harness", answers
+        try:
+            listed = list(_read_samples(source, tasks[0].dataset))
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadInput(f"'{source}' cannot be read: {error}. Is it a UTF-8 .jsonl file?") from error
+    elif source.suffix == ".txt":
+        form, names, listed = "column of numbers", SCORE, _read_column(source)
+    elif source.suffix == ".json":
+        form, names, listed = "StereoSet's predictions", answers, list(_read_predictions(source, tasks[0]))
+    elif source.suffix in SUFFIXES:
+        head = next((list(row) for _, row in rows(source, ())), [])
+        form, place = source.suffix[1:], "row" if source.suffix == ".parquet" else "line"
+        numbered = rows(source, tuple(columns.values()), hint=HINT)
+        records_of_file = ((f"{source}, {place} {number}", row) for number, row in numbered)
+        listed, names = _read_table(records_of_file, head, columns, tasks, f"'{source}'")
+    else:
+        raise BadInput(f"Scores come in {', '.join((*SUFFIXES, '.txt', '.json', '.eval'))} files. Got '{source}'.")
+    return listed, Imported(source.name, digest, form, names, len(listed), 0)
+
+
+def _read_column(path: Path) -> list[ScoredRow]:
+    """The numbers, in order; an empty line between two of them is an error, since the order would be lost."""
+    whole = read_given(path, str, "", "Give a UTF-8 text file with a number on each line.")
+    listed = []
+    for line, text in enumerate(whole.removeprefix("\ufeff").rstrip().splitlines(), start=1):
+        where = f"{path}, line {line}"
+        if not text.strip():
+            raise BadInput(f"{where} is empty. Each line is the score of one item, in the order of the dataset.")
+        listed.append(ScoredRow(where, numbers(where, ["the line"], [text])))
+    return listed
+
+
+def predictions(path: str | Path) -> dict[str, dict[str, float]]:
+    """The score of each sentence, higher being likelier, by task and sentence id; a task may be missing.
+
+    Such files come from eval_discriminative_models.py and eval_generative_models.py of moinnadeem/StereoSet, and from
+    bias-bench, which keeps their form.
+    """
+    path = Path(path).expanduser()
+    whole = read_given(path, from_json, "StereoSet's predictions", "Give a whole file, in JSON.")
+    if not isinstance(whole, dict) or not set(whole) & set(TASKS):
+        keys = ", ".join(map(str, whole)) if isinstance(whole, dict) else type(whole).__name__
+        raise BadInput(f"'{path}' is no file of StereoSet's predictions, which looks like {SHAPE}. Got: {keys[:200]}.")
+    scores: dict[str, dict[str, float]] = {task: {} for task in TASKS if task in whole}
+    for task, of in scores.items():
+        if not isinstance(whole[task], list):
+            got = type(whole[task]).__name__
+            raise BadInput(f"'{path}': {task} must be a list of sentences with id and score. Got {got}.")
+        for number, row in enumerate(whole[task], start=1):
+            where = f"'{path}', sentence {number} of {task}"
+            if not isinstance(row, dict) or not isinstance(row.get("id"), str):
+                raise BadInput(f"{where}: it needs the id of a sentence and a score. Got {str(row)[:100]!r}.")
+            id, score = row["id"], row.get("score")
+            if not isinstance(score, int | float) or isinstance(score, bool) or number_fault(score):
+                raise BadInput(f"{where}: the score of '{id}' must be a number. Got {score!r}.")
+            if id in of:
+                raise BadInput(f"{where}: the id '{id}' occurred before. Each sentence has one score.")
+            of[id] = float(score)
+    return scores
+
+
+def _read_predictions(path: Path, task: Task) -> Iterator[ScoredRow]:
+    """A row for each item of StereoSet, whose sentences have ids of their own; and for each sentence of no item."""
+    predicted = predictions(path)
+    table = task.dataset.table()
+    ids = [f"{label} id" for label in ("stereotype", "anti-stereotype", "unrelated")]
+    if not set(ids) <= set(table.columns):
+        known = "stereoset, stereoset-intrasentence or stereoset-intersentence"
+        raise BadInput(
+            f"'{path}' has StereoSet's predictions, which are of {known}. Got `dataset` '{task.dataset.name}'."
+        )
+    left = {(kind, id) for kind in dict.fromkeys(table["task"]) for id in predicted.get(kind, {})}
+    for item, row in zip(table.index, table.to_dict("records"), strict=True):
+        of, own = predicted.get(row["task"], {}), [row[name] for name in ids]
+        scores = tuple(of[id] for id in own if id in of)
+        left -= {(row["task"], id) for id in own}
+        if scores:
+            yield ScoredRow(f"{path}, item {item}", scores if len(scores) == len(ids) else (), str(item))
+    for kind, id in sorted(left):
+        yield ScoredRow(f"{path}, {kind}", (), id)
+
+
+def _first_sample(path: Path) -> dict[str, Any] | None:
+    """The first line of lm-evaluation-harness's samples; None if the file is something else, or damaged."""
+    with suppress(OSError, ValueError):  # its reader says what is wrong
+        first = next((row for _, row in json_lines(path)), None) if path.suffix == ".jsonl" else None
+        return first if _has_all(first, SAMPLE) else None
+    return None
+
+
+def _has_all(given: object, names: Sequence[str]) -> bool:
+    return isinstance(given, dict) and given.keys() >= set(names)
+
+
+def _model_kind(path: Path) -> str:
+    """The kind of model that our backend wrote to the results beside the samples; empty for other backends."""
+    date = path.stem.rpartition("_")[2]
+    with suppress(OSError, ValueError, LookupError, TypeError):
+        results = from_json(path.with_name(f"results_{date}.json").read_text(encoding="utf-8"))
+        return str(results["config"]["model_kind"])
+    return ""
+
+
+def _read_samples(path: Path, dataset: Dataset) -> Iterator[ScoredRow]:
+    """Each sample: its texts, context and continuation together, and the log-likelihood of each."""
+    filters: set[str] = set()
+    may_lack = bool(_model_kind(path))  # NaN of our backend is an item without a score; elsewhere something went wrong
+    for line, sample in json_lines(path):
+        where = f"{path}, line {line}"
+        if not _has_all(sample, SAMPLE):
+            raise BadInput(f"{where} is not a sample of lm-evaluation-harness: {', '.join(SAMPLE)} are needed.")
+        filters.add(str(sample.get("filter", "none")))
+        if len(filters) > 1:
+            several = ", ".join(sorted(filters))
+            raise BadInput(f"{where}: the file has samples of several filters, {several}. Keep those of one.")
+        id = _exported_id(where, sample["doc"], dataset)
+        texts = [_request_text(where, request) for request in _as_list(sample["arguments"])]
+        answers = _as_list(sample["resps"])
+        if len(texts) != len(answers) or not texts:
+            raise BadInput(f"{where}: a response is needed for each request. Got {len(answers)} for {len(texts)}.")
+        for place, answer in enumerate(answers):  # nested: [["-57.3", "False"]]
+            while isinstance(answer, list) and answer:
+                answer = answer[0]
+            answers[place] = answer
+        names = [f"the log-likelihood of {text[:40]!r}" for text in texts]
+        logps = () if may_lack and "nan" in answers else numbers(where, names, answers)
+        known_by_text = not id or isinstance(dataset.items[0], Pair)
+        yield ScoredRow(where, logps, id, tuple(texts) if known_by_text else ())
+
+
+def _exported_id(where: str, doc: Any, dataset: Dataset) -> str:
+    """The id of the item, if it is the document of a task that evenhand exported; it must be of this dataset."""
+    if not _has_all(doc, EXPORTED):
+        return ""
+    if not isinstance(options := doc.get("options", {}), dict):
+        raise BadInput(f"{where}: the document's options must be an object. Got {str(options)[:40]!r}.")
+    of, wanted = (doc["dataset"], doc["version"]), (base_name(dataset.name), dataset.version)
+    if of != wanted:
+        theirs, ours = (f"'{name}', version {version}" for name, version in (of, wanted))
+        raise BadInput(f"{where} is of the dataset {theirs}, not {ours}. Name its own: `dataset`.")
+    for name, value in options.items():
+        if (ours := str(dataset.options.get(name))) != value:
+            raise BadInput(f"{where}: the task was exported with {name}={value}, not {ours}. Give it: `option`.")
+    return str(doc["id"])
+
+
+def _as_list(given: Any) -> list[Any]:
+    """A list, or the values of an object whose keys number them: `gen_args_0`, `gen_args_1`, ..."""
+    if isinstance(given, dict):
+        return [given[key] for key in sorted(given, key=lambda key: (len(key), key))]
+    return given if isinstance(given, list) else []
+
+
+def _request_text(where: str, request: Any) -> str:
+    parts = _as_list(request)
+    if len(parts) < 2 or not all(isinstance(part, str) for part in parts[:2]):
+        raise BadInput(
+            f"{where}: a request must be a context and a continuation. Got {str(request)[:60]!r}: samples of generated "
+            "text have no likelihoods."
+        )
+    return f"{parts[0]}{parts[1]}"
+
+
+def _read_table(
+    records: Iterable[tuple[str, Mapping[Any, Any]]],
+    head: Sequence[str],
+    columns: Mapping[str, str],
+    tasks: Sequence[Task],
+    of: str,
+) -> tuple[list[ScoredRow], tuple[str, ...]]:
+    """The rows of a table, whose items are known by `id`, or by `text` and `other`; and the names of its numbers.
+
+    An error where a row says that it is of another dataset or measure.
+    """
+    if not head:
+        raise BadInput(f"{of[0].upper()}{of[1:]} has no rows.")
+    answers = Traits.of(tasks[0].measure).answers
+    named = {what: columns.get(what, what) for what in (*KNOWN_BY, *SCORE, *answers)}
+    known = {what: named[what] for what in KNOWN_BY if named[what] in head}
+    hint = f"There are: {', '.join(head)}. {HINT}"
+    if not known.keys() & {"id", "text"}:
+        raise BadInput(f"{of} has neither a column 'id' nor 'text', to know items by. {hint}")
+    by_answers = bool(answers) and (named["score"] not in head or any(name in columns for name in answers))
+    names = answers if by_answers else SCORE
+    scored = [named[name] for name in names]
+    if not set(scored) <= set(head):
+        wanted = " or ".join(filter(None, ["'score'", " and ".join(f"'{name}'" for name in answers)]))
+        raise BadInput(f"{of} needs the column {wanted}. {hint}")
+    own: list[tuple[str, str, Collection[str]]] = [
+        ("dataset", tasks[0].dataset.name, BUILDERS),
+        ("measure", tasks[0].measure.name, MEASURES),
+    ]
+    needed = [*known.values(), *scored]
+    listed = []
+    for where, row in records:
+        if lacking := [name for name in needed if name not in row]:
+            raise BadInput(f"{where} has no '{lacking[0]}'. Every row needs {', '.join(needed)}; a score may be empty.")
+        for what, wanted, others in own if names == SCORE else ():
+            other = base_name(str(row.get(what, "")))
+            if other in others and other != base_name(wanted):
+                raise BadInput(f"{where} is of {what} '{other}', not '{wanted}'. Keep the rows of one {what}.")
+        texts = tuple(str(row[known[name]]) for name in ("text", "other") if name in known)
+        id = str(row[known["id"]] if "id" in known else "")
+        listed.append(ScoredRow(where, numbers(where, scored, [row[name] for name in scored]), id, texts))
+    return listed, names

@@ -13,7 +13,7 @@ from evenhand.core.foreign import need
 from evenhand.core.model import check_answer
 from evenhand.core.progress import one_bar
 from evenhand.core.questions import Answer, Likelihood, Span
-from evenhand.errors import BadInput, UnknownName, check_known, shortened
+from evenhand.errors import BadInput, check_known, shortened
 from evenhand.models import load_masked
 from evenhand.models.planning.plan import run_plan
 
@@ -59,8 +59,7 @@ class MaskedBackend(LM):  # type: ignore[misc]
         **unknown: object,
     ) -> None:
         super().__init__()
-        for name in unknown:
-            raise UnknownName("argument of evenhand's models in `--model_args`", name, ARGUMENTS)
+        check_known("argument of evenhand's models in `--model_args`", unknown, ARGUMENTS)
         if not pretrained:
             raise BadInput("Say which model: --model_args pretrained=mini-en, a folder or a Hub id.")
         check_known("value of unscored", [unscored], UNSCORED)
@@ -80,8 +79,8 @@ class MaskedBackend(LM):  # type: ignore[misc]
     ) -> "MaskedBackend":
         """The model of `--model_args`, which win over the options of the harness's command."""
         options = additional_config or {}
-        said = {name: options[name] for name in ITS_DEFAULTS if options.get(name) not in (None, ITS_DEFAULTS[name])}
-        return cls(**{**said, **arg_dict})
+        given = {name: options[name] for name in ITS_DEFAULTS if options.get(name) not in (None, ITS_DEFAULTS[name])}
+        return cls(**{**given, **arg_dict})
 
     @classmethod
     def create_from_arg_string(
@@ -98,7 +97,7 @@ class MaskedBackend(LM):  # type: ignore[misc]
         not decode, so it would not.
         """
         _warn_of_greedy(requests)
-        return [(found, False) for found in self._score(request.args for request in requests)]
+        return [(logp, False) for logp in self._score(request.args for request in requests)]
 
     def loglikelihood_rolling(self, requests: Sequence[Instance]) -> list[float]:
         """The pseudo-log-likelihood of each whole text, which must fit into the model."""
@@ -122,23 +121,23 @@ class MaskedBackend(LM):  # type: ignore[misc]
             for context, continuation in texts
         ]
         plan = self.model.plan(questions)
-        self._tell(questions, known := dict(plan.unanswerable()))  # before anything is computed
+        self._report(questions, known := dict(plan.unanswerable()))  # before anything is computed
         with one_bar("Scoring"):
             answers = run_plan(plan, self.model.stream)
-        found = [check_answer(question, answer) for question, answer in zip(questions, answers, strict=True)]
-        self._tell(questions, {i: answer for i, answer in enumerate(found) if answer.note and i not in known})
-        return [answer.logp for answer in found]
+        answers = [check_answer(question, answer) for question, answer in zip(questions, answers, strict=True)]
+        self._report(questions, {i: answer for i, answer in enumerate(answers) if answer.note and i not in known})
+        return [answer.logp for answer in answers]
 
-    def _tell(self, questions: Sequence[Likelihood], unscored: Mapping[int, Answer]) -> None:
+    def _report(self, questions: Sequence[Likelihood], unscored: Mapping[int, Answer]) -> None:
         """Raise an error for texts that have no score, or warn that they are NaN."""
         if not unscored:
             return
         first = min(unscored)
-        one = f"'{shortened(questions[first].text, 120)}': {unscored[first].note}."
-        told = f"{len(unscored):,} of {len(questions):,} texts cannot be scored. The first, {one}"
+        text = f"'{shortened(questions[first].text, 120)}': {unscored[first].note}."
+        which = f"{len(unscored):,} of {len(questions):,} texts cannot be scored. The first, {text}"
         if self.unscored == "refuse":
-            raise BadInput(f"{told} Leave them out of the task, or give --model_args unscored=nan.")
-        log.warning(f"{told} They are NaN: metrics that compare take them for wrong answers, and means are NaN.")
+            raise BadInput(f"{which} Leave them out of the task, or give --model_args unscored=nan.")
+        log.warning(f"{which} They are NaN: metrics that compare take them for wrong answers, and means are NaN.")
 
 
 def _warn_of_greedy(requests: Sequence[Instance]) -> None:
