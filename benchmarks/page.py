@@ -23,6 +23,7 @@ GROUPS = (
     "likelihood",
     "unmasked",
     "causal",
+    "writing",
     "pronouns",
     "memory",
     "growth",
@@ -61,7 +62,9 @@ def blocks() -> dict[Path, str]:
 
 
 def _kept() -> dict[str, dict[str, Any]]:
-    return {name: json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8")) for name in GROUPS}
+    """The results of the groups that have been run."""
+    files = {name: RESULTS / f"{name}.json" for name in GROUPS}
+    return {name: json.loads(file.read_text(encoding="utf-8")) for name, file in files.items() if file.exists()}
 
 
 def _rows(group: dict[str, Any]) -> list[Row]:

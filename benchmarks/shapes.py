@@ -10,6 +10,7 @@ from transformers import BertConfig, BertForMaskedLM, GPT2Config, GPT2LMHeadMode
 from evenhand.models.loading.names import BUNDLED
 
 BASE = {"width": 768, "layers": 12}
+SMALL = {"width": 384, "layers": 6}
 LARGE = {"width": 1024, "layers": 24}
 
 

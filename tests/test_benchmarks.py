@@ -24,7 +24,7 @@ from helpers.typed import all_of
 
 sys.path.append(str(Path(__file__).parent.parent))
 
-from benchmarks import becpro, causal, gpu, page, shapes, stereoset, swap, timing, unmasked, vectors, workers
+from benchmarks import becpro, causal, gpu, page, shapes, stereoset, swap, timing, unmasked, vectors, workers, writing
 from benchmarks.rows import Row
 
 
@@ -141,6 +141,16 @@ def test_a_causal_model_and_its_peer_agree(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(rows) == len(causal.BATCHES)
     for row in rows:
         row.check()
+
+
+def test_texts_are_written_by_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shapes, "SMALL", {"width": 64, "layers": 2})
+    monkeypatch.setattr(writing, "LONGEST", 3)
+    monkeypatch.setattr(writing, "EACH", 2)
+    texts, mentions = writing.rows()
+    assert texts.name.startswith("32 texts of 3 tokens")
+    assert texts.peer == mentions.peer
+    assert texts.ratio is not None
 
 
 def test_two_workers_and_one_answer_alike(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ import typer
 
 from evenhand.cli.app import CHANGE, COMMANDS, DECIDE, MEASURE, STUDY, UNDERSTAND, app
 from evenhand.cli.terminal import run as run_command
+from evenhand.suites import SUITES
 
 ROOT: Any = typer.main.get_command(app)
 EVERY = {name: command for name, command in ROOT.commands.items() if not hasattr(command, "commands")}
@@ -29,6 +30,11 @@ def test_every_summary_fits_its_line(group: list[str], option: str, capsys: pyte
     text = shown([*group, option], capsys)
     assert "..." not in text.partition("Options:")[2]
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_every_suite_is_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    help_of_suites = shown(["audit", "--help"], capsys).partition("--suite")[2].partition("--lang")[0]
+    assert set(SUITES) <= set(re.findall(r"\w+", help_of_suites))
 
 
 def test_commands_are_listed_by_what_they_are_for(capsys: pytest.CaptureFixture[str]) -> None:

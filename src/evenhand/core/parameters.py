@@ -20,8 +20,8 @@ RAY, GATE, OUTPUT = "Ray", "Gate", "Output"
 GROUPS = (WHAT, MODEL, RESULTS, SERVER, RAY, GATE, OUTPUT)
 """The headings of options, in the order of `--help`."""
 SUITE = (
-    "becpro, choices, emotions, gbef, kinds, known, nli or vectors. Default: becpro, emotions and gbef; nli for an NLI "
-    "classifier, vectors for a file of them."
+    "becpro, choices, emotions, gbef, kinds, known, nli, vectors or writes. Default: becpro, emotions and gbef; nli "
+    "for an NLI classifier, vectors for a file of them."
 )
 SCORES = (
     "csv, tsv, jsonl, parquet, txt (one number per line), files of lm-evaluation-harness or StereoSet, logs of our "

@@ -229,3 +229,29 @@ def test_texts_that_came_before_the_server_died_are_kept(
     whole = evenhand.audit(again, out=tmp_path / "whole", **HOW)
     assert run.results == whole.results
     assert run.scores.equals(whole.scores)
+
+
+def test_a_key_that_fails_half_way_loses_nothing(
+    connect: Connect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, model = connect(says=says, concurrency=1)
+    asked, reply = list[str](), FakeServer._reply
+
+    def expired(self: FakeServer, body: dict[str, Any], prompt: str, *, chat: bool) -> Response:
+        if self is server and body.get("max_tokens") == 5:
+            asked.append(prompt)
+            if len(asked) > 15:
+                return JSONResponse({"error": {"message": "Incorrect API key provided"}}, 401)
+        return reply(self, body, prompt, chat=chat)
+
+    with monkeypatch.context() as during:
+        during.setattr(FakeServer, "_reply", expired)
+        with pytest.raises(ModelError, match="key") as error:
+            evenhand.audit(model, out=tmp_path, **HOW)
+    assert "kept" in str(error.value)
+    with sqlite3.connect(tmp_path / "tiny" / "answers.sqlite") as store:
+        (kept,) = store.execute("SELECT COUNT(*) FROM answers").fetchone()
+    assert kept == 15 + 1  # and the answer that the model is known by
+    server.seen.clear()
+    evenhand.audit(ServedModel(Address("tiny", model.client.address.base_url, "")), out=tmp_path, **HOW)
+    assert len(texts_asked(server)) == 40 - 15

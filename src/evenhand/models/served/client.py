@@ -187,7 +187,8 @@ class Client:
         base, status = self.address.base_url, response.status
         if status in (401, 403):
             state = "is refused" if self.address.key else "is missing"
-            raise ModelError(f"The server at {base} answers {status}: the key in OPENAI_API_KEY {state}.")
+            then = " Answers so far are kept: run the same command again with a valid key." if self._reached else ""
+            raise ModelError(f"The server at {base} answers {status}: the key in OPENAI_API_KEY {state}.{then}")
         try:
             found = parse_text(response.text, self._read)
         except ValueError:
