@@ -18,14 +18,24 @@ SHOWN = {
     "swap_and_debias": ["rows moved towards", "value on its scale"],
 }
 """What the outputs of ours have, in order."""
+LONG = dict.fromkeys(("audit_and_compare", "swap_and_debias"), pytest.mark.slow)
+"""They ask the whole doctor, or train: half a minute. What they show is tested in tests/show/test_notebook.py."""
+
+
+def _runs(item: pytest.Item) -> bool:
+    """Whether it is a test of these notebooks' outputs that is not skipped."""
+    return (
+        item.path == Path(__file__) and "outputs" in getattr(item, "fixturenames", ()) and "skip" not in item.keywords
+    )
 
 
 @pytest.fixture(scope="module")
-def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
-    """What the cells of each notebook gave, run one after the other: a kernel for each would import torch again."""
+def outputs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
+    """What the cells of notebooks gave, run one after the other: a kernel for each would import torch again."""
     whole: Any = nbformat.v4.new_notebook()
-    ends = {}
-    for path in BOOKS:
+    ends: dict[str, int] = {}
+    wanted = {item.callspec.params.get("name") for item in request.session.items if _runs(item)}  # type: ignore[attr-defined]
+    for path in (path for path in BOOKS if path.stem in wanted):
         folder = tmp_path_factory.mktemp(path.stem)
         whole.cells += [
             nbformat.v4.new_code_cell(f"%reset -f\n%cd -q {folder}"),
@@ -46,7 +56,7 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
 
 
 @pytest.mark.filterwarnings("default")  # of the libraries that run notebooks
-@pytest.mark.parametrize("name", [path.stem for path in BOOKS])
+@pytest.mark.parametrize("name", [pytest.param(path.stem, marks=LONG.get(path.stem, ())) for path in BOOKS])
 def test_a_notebook_runs_and_shows_its_results(name: str, outputs: dict[str, list[Any]]) -> None:
     mine = outputs[name]
     ours = [html for output in mine if "evenhand" in (html := output.get("data", {}).get("text/html", ""))]
