@@ -18,7 +18,7 @@ from evenhand.papers.barza2023 import tables
 from evenhand.papers.barza2023.tables import TABLE_5
 from helpers import tiny
 
-pytestmark = pytest.mark.usefixtures("without_pages")
+pytestmark = pytest.mark.usefixtures("without_pages", "unexamined")
 
 NUMBERS = tomllib.loads((files("evenhand.papers") / "data" / "barza2023.toml").read_text("utf-8"))
 CATEGORIES = ("occupation", "benevolent", "hostile")
