@@ -45,12 +45,13 @@ def test_examples_run_offline(example: Path, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def without_perplexity(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A debiasing measures everything but what its model lost, which takes most of the time; no block prints it."""
+def values_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No doctor before an audit, no perplexity after a debiasing: both take long, and no block shows them."""
+    monkeypatch.setattr("evenhand.auditing.audit.look_over", lambda *_: ())
     monkeypatch.setattr("evenhand.calls.debias._held_out_answers", lambda *_: [])
 
 
-@pytest.mark.usefixtures("without_perplexity")
+@pytest.mark.usefixtures("values_alone")
 @pytest.mark.parametrize("number", range(6))
 def test_the_code_of_extending_runs_and_prints_what_it_says(number: int, tmp_path: Path) -> None:
     page = (ROOT / "docs" / "extend.md").read_text(encoding="utf-8")
@@ -64,7 +65,7 @@ def test_the_code_of_extending_runs_and_prints_what_it_says(number: int, tmp_pat
         assert word == other or float(word) == pytest.approx(float(other), abs=0.011)
 
 
-@pytest.mark.usefixtures("without_perplexity")
+@pytest.mark.usefixtures("values_alone")
 def test_the_code_of_contributing_is_short_and_runs_and_prints_what_it_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

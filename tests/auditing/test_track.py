@@ -45,7 +45,7 @@ def training(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def tracked_training(training: Path, without_pages: Any) -> Track:
+def tracked_training(training: Path, without_pages: Any, unexamined: None) -> Track:
     return evenhand.track(training, suite="becpro", limit=300, out=training.parent / "runs" / "track", progress=False)
 
 
@@ -162,13 +162,13 @@ def test_short_labels_are_the_numbers_of_checkpoints_and_the_names_of_others(
 
 
 def test_curves_without_any_change_have_few_false_alarms(training: Path, tracked_training: Track) -> None:
-    """At most 5 %: of 40 trainings of three curves each, more than 5 with an alarm have a chance of 1 % at 5 %."""
+    """At most 5 %: of 24 trainings of three curves each, more than 4 with an alarm have a chance of 1 % at 5 %."""
     run = Run.load(tracked_training.runs[0])
     curves = make_track([run, run]).curves
     noise = noise_of(run, curves)
     with fewer_draws():
-        wrong = [any(false_alarms(run, curves, noise, 4, seed)) for seed in range(40)]
-    assert sum(wrong) <= 5
+        wrong = [any(false_alarms(run, curves, noise, 4, seed)) for seed in range(24)]
+    assert sum(wrong) <= 4
 
 
 def model(folder: Path, **settings: object) -> Path:

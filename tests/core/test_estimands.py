@@ -269,8 +269,10 @@ def claims(dataset: str, runs: int, **truth: float) -> dict[str, float]:
 
 
 def test_a_default_alone_is_hardly_ever_called_a_stereotype() -> None:
-    assert claims("nli-en", 80, default=1.5, stereotype=0.0)["stereotype"] <= 0.125  # 5 % expected, 9 more are 1 in 300
-    assert claims("nli-en", 40, default=1.5, stereotype=0.8) == {
+    assert (
+        claims("nli-en", 40, default=1.5, stereotype=0.0)["stereotype"] <= 0.15
+    )  # 5 % expected, 7 or more are 1 in 300
+    assert claims("nli-en", 20, default=1.5, stereotype=0.8) == {
         "stereotype": pytest.approx(1.0, abs=0.1),
         "default": 1,
     }

@@ -16,7 +16,7 @@ from evenhand.errors import ModelNotFound
 from evenhand.papers import Reproduction, barza2023, reproduce
 from helpers import tiny
 
-pytestmark = pytest.mark.usefixtures("without_pages")
+pytestmark = pytest.mark.usefixtures("without_pages", "unexamined")
 
 NUMBERS = tomllib.loads((files("evenhand.papers") / "data" / "barza2023.toml").read_text("utf-8"))
 CATEGORIES = ("occupation", "benevolent", "hostile")
