@@ -23,7 +23,7 @@ QUOTES = re.compile(r"""(?<![\w'"])(['"])[^\n]*?\1(?=[\s.,:;!?)\]|]|$)""")
 """A text in quotation marks; an apostrophe does not begin one."""
 
 
-def shortened(text: str, most: int = QUOTED) -> str:
+def shorten(text: str, most: int = QUOTED) -> str:
     """The text, without its middle if it has more than `most` characters."""
     start, end = most * 2 // 3, most - most * 2 // 3 - 1
     return text if len(text) <= most else f"{text[:start]}…{text[-end:]}"
@@ -36,8 +36,8 @@ class EvenhandError(Exception):
     """
 
     def __init__(self, message: object = "") -> None:
-        short = QUOTES.sub(lambda quoted: shortened(quoted[0]), shortened(str(message), 10 * LONGEST))
-        super().__init__(shortened(short, LONGEST))
+        short = QUOTES.sub(lambda quoted: shorten(quoted[0]), shorten(str(message), 10 * LONGEST))
+        super().__init__(shorten(short, LONGEST))
 
 
 class BadInput(EvenhandError, ValueError):

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from evenhand import BadInput, Choice, Dataset, Pair, datasets, measures, suites
-from evenhand.auditing.sampling import affordable_tasks, sampled
+from evenhand.auditing.sampling import affordable_tasks, draw_sample
 from evenhand.core.dataset import Kinds
 from evenhand.core.loop import Task, questions_of
 from evenhand.core.questions import Question
@@ -16,7 +16,7 @@ from evenhand.core.questions import Question
 
 def test_two_hundred_items_of_becpro_are_a_hundred_pairs() -> None:
     dataset = datasets.load("becpro-en")
-    items = sampled(dataset, 200, 0).items
+    items = draw_sample(dataset, 200, 0).items
     pairs = Counter(tuple(v for k, v in item.groups.items() if k not in ("gender", "person")) for item in items)
     assert set(pairs.values()) == {2}
     assert len(pairs) == 100
@@ -28,7 +28,7 @@ def test_two_hundred_items_of_becpro_are_a_hundred_pairs() -> None:
 def test_sets_of_inference_keep_their_shares() -> None:
     dataset = datasets.load("nli-en")
     before, after = (
-        Counter(item.groups["set"] for item in items) for items in (dataset.items, sampled(dataset, 300, 1).items)
+        Counter(item.groups["set"] for item in items) for items in (dataset.items, draw_sample(dataset, 300, 1).items)
     )
     assert after["pro"] == after["anti"]
     for name, n in before.items():
@@ -37,7 +37,7 @@ def test_sets_of_inference_keep_their_shares() -> None:
 
 def test_items_without_partners_are_drawn_one_by_one() -> None:
     dataset = datasets.load("tgb")
-    items = sampled(dataset, 31, 0).items
+    items = draw_sample(dataset, 31, 0).items
     assert len(items) == 31
     assert set(Counter(item.groups["category"] for item in items).values()) <= {10, 11}
 
@@ -45,16 +45,18 @@ def test_items_without_partners_are_drawn_one_by_one() -> None:
 def test_a_sample_is_in_order_seeded_and_part_of_a_larger_one() -> None:
     dataset = datasets.load("becpro-en")
     order = {item.id: place for place, item in enumerate(dataset.items)}
-    small, large, other = ([i.id for i in sampled(dataset, n, seed).items] for n, seed in ((50, 3), (500, 3), (50, 4)))
+    small, large, other = (
+        [i.id for i in draw_sample(dataset, n, seed).items] for n, seed in ((50, 3), (500, 3), (50, 4))
+    )
     assert small == sorted(small, key=order.__getitem__)
     assert set(small) < set(large)
     assert small != other
-    assert sampled(dataset, 5400, 0) is dataset
+    assert draw_sample(dataset, 5400, 0) is dataset
 
 
 def test_partners_do_not_fit_into_one() -> None:
     with pytest.raises(BadInput, match="`limit` must be at least 2 for 'becpro-en'"):
-        sampled(datasets.load("becpro-en"), 1, 0)
+        draw_sample(datasets.load("becpro-en"), 1, 0)
 
 
 def asked(tasks: Sequence[Task]) -> set[Question]:

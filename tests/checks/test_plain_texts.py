@@ -11,7 +11,7 @@ from evenhand.models.loading.labels import LABELS
 def test_shuffling_keeps_the_words_and_loses_the_order(language: str) -> None:
     assert len(plain_texts.sentences(language)) >= 8
     for text in plain_texts.sentences(language):
-        mixed = plain_texts.shuffled(text, language)
+        mixed = plain_texts.shuffle_words(text, language)
         assert mixed != text
         assert sorted(s.of(mixed) for s in words(mixed)) == sorted(s.of(text) for s in words(text))
 
@@ -19,7 +19,7 @@ def test_shuffling_keeps_the_words_and_loses_the_order(language: str) -> None:
 def test_the_last_mark_stays_at_its_place() -> None:
     for language in plain_texts.LANGUAGES:
         for text in plain_texts.sentences(language):
-            assert plain_texts.shuffled(text, language)[-1] == text[-1]
+            assert plain_texts.shuffle_words(text, language)[-1] == text[-1]
 
 
 @pytest.mark.parametrize("language", ["en", "ja", "zh"])

@@ -13,7 +13,7 @@ import pytest
 
 import evenhand
 from evenhand import BadInput, RunError, datasets, from_scores
-from evenhand.auditing.sampling import sampled
+from evenhand.auditing.sampling import draw_sample
 from helpers import inspected, made_bbq, packages, tiny
 from helpers.inspected import evaluated, metrics
 
@@ -49,7 +49,7 @@ def follows(about: dict[str, Any], epoch: int) -> str:
 
 def items(n: int = 90) -> list[Any]:
     """The pairs that a limit of n takes."""
-    return list(sampled(datasets.load("nli-en"), n, 0).items)
+    return list(draw_sample(datasets.load("nli-en"), n, 0).items)
 
 
 def share(label: str, pairs: str) -> float:

@@ -92,7 +92,7 @@ def test_the_printed_values_are_met_by_the_real_model(tmp_path: Path) -> None:
         pytest.skip("bert-base-uncased is not at hand")
     cells = pd.DataFrame(barza2023._examples(NUMBERS, model))
     records: Any = cells.to_dict("records")
-    assert "are met" in barza2023._settled(records)
+    assert "are met" in barza2023._note_closeness(records)
 
 
 def test_unknown_papers_and_options_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from evenhand.papers.findings import (
-    Findings,
+    DatasetFindings,
     correlate_with,
     decompose,
     evaluate_hypotheses,
@@ -35,7 +35,7 @@ def pronouns() -> pd.DataFrame:
     return frame.assign(category="jobs")
 
 
-def only(found: list[Findings]) -> Findings:
+def only(found: list[DatasetFindings]) -> DatasetFindings:
     (one,) = found
     return one
 

@@ -15,7 +15,7 @@ from evenhand.cli.terminal import run as run_command
 from evenhand.datasets.corpora import check_rates
 from evenhand.measures import MEASURES
 from evenhand.papers import charts
-from evenhand.papers.metaeval import EFFECT_SIZES, READINGS, DoseResponse, dose_response, inference, masked
+from evenhand.papers.metaeval import EFFECT_SIZES, READINGS, DoseResponse, dose_response, inference, masked_response
 from evenhand.show import plots
 from helpers import made_release, tiny
 from helpers.typed import number
@@ -70,7 +70,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def turned(base: str, tmp_path_factory: pytest.TempPathFactory) -> DoseResponse:
-    return masked(base, rates=RATES, size=60, limit=60, out=tmp_path_factory.mktemp("masked"))
+    return masked_response(base, rates=RATES, size=60, limit=60, out=tmp_path_factory.mktemp("masked"))
 
 
 def test_masked_models_are_measured_at_every_rate_by_every_reading(turned: DoseResponse) -> None:
@@ -83,7 +83,7 @@ def test_masked_models_are_measured_at_every_rate_by_every_reading(turned: DoseR
     assert set(without) <= {"association"}  # a sample of sixty has no partners: no number, and no error
     assert {name.split(",")[0] for name in READINGS} <= set(MEASURES)
     with pytest.raises(BadInput, match="Did you mean 'association'"):
-        masked("mini-en", measures=["asociation"])
+        masked_response("mini-en", measures=["asociation"])
 
 
 def test_readings_go_towards_the_stereotype() -> None:

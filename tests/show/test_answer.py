@@ -13,9 +13,9 @@ from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.show.page.readings import dataset as dataset_name
 from evenhand.show.page.readings import reading, verdict
-from evenhand.show.page.section import Line, Measured
+from evenhand.show.page.section import Measured, ScorecardLine
 from evenhand.show.page.short import lead, main_leans, summary
-from evenhand.show.terminal import NARROWEST, answer, fitted
+from evenhand.show.terminal import NARROWEST, answer, fit_width
 from helpers import made_stereoset
 from helpers.audited_runs import audited
 from helpers.written_runs import row, task, with_fields
@@ -67,7 +67,7 @@ def test_samples_and_unfit_models_are_said_before_the_numbers(small: Run) -> Non
 
 @pytest.mark.parametrize(("given", "used"), [(20, 80), (80, 80), (100, 100), (300, 110)])
 def test_it_is_as_wide_as_the_terminal_within_reason(given: int, used: int) -> None:
-    assert fitted(given) == used
+    assert fit_width(given) == used
 
 
 LEANS: dict[str, Any] = {
@@ -89,14 +89,14 @@ NUMBERS = {
 PAIRS = dataset_name("tgb")
 
 
-def lines(*found: str, dataset: str = "tgb", main: bool = True) -> list[tuple[Measured, Line]]:
+def lines(*found: str, dataset: str = "tgb", main: bool = True) -> list[tuple[Measured, ScorecardLine]]:
     """The lines of a dataset: each a number by its name, and after a colon, what it is of."""
     made = []
     for name, of in (one.split(": ") if ": " in one else (one, "") for one in found):
         words, number = reading(task("tgb", "likelihood-lean"), estimand=of), NUMBERS[name]
         told: Any = (of, words, (number,), (verdict(number, words),), None, None, main)
         section: Any = SimpleNamespace(dataset=dataset, key=(dataset, "likelihood-lean"))
-        made.append((section, Line(*told)))
+        made.append((section, ScorecardLine(*told)))
     return made
 
 
@@ -228,7 +228,7 @@ def test_leans_are_told_by_size_the_large_ones_first() -> None:
         words = reading(task("tgb", "likelihood-lean"), estimand="stereotype")
         section: Any = SimpleNamespace(dataset=dataset, key=(dataset, "likelihood-lean"))
         told: Any = ("stereotype", words, (number,), (verdict(number, words),), None, None, True)
-        made.append((section, Line(*told)))
+        made.append((section, ScorecardLine(*told)))
     names = [dataset_name(name) for name in ("emotions-en", "becpro-en", "tgb")]
     shown = "; ".join(f"{size}: {name}" for size, name in zip(sized, names, strict=True))
     assert lead(made) == f"yes, on this data: it follows stereotypes ({shown})."

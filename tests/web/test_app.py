@@ -18,7 +18,7 @@ from evenhand import Gate, Rule, Run, compare
 from evenhand.core.files import public_path
 from evenhand.core.questions import Answer, Fill, Question, Span
 from evenhand.errors import BadInput
-from evenhand.show.page.section import Line, Measured
+from evenhand.show.page.section import Measured, ScorecardLine
 from evenhand.show.page.short import lead, summary
 from evenhand.web import listing, probing, showing
 from evenhand.web.app import application
@@ -85,7 +85,7 @@ def probe(app: ASGIApp, **fields: str) -> Response:
     return send(app, "/probe", query=urlencode(fields))
 
 
-def main_numbers(path: Path) -> list[tuple[Measured, Line]]:
+def main_numbers(path: Path) -> list[tuple[Measured, ScorecardLine]]:
     run = Run.load(path)
     return summary([Measured([run], ["mine"], task, {}) for task in run.record.tasks])
 
@@ -363,7 +363,7 @@ def test_a_probe_that_cannot_be_asked_says_why(app: ASGIApp, fields: dict[str, s
 
 
 def test_models_are_those_with_a_name_and_those_given() -> None:
-    probe = probing.Probe(["some/model"])
+    probe = probing.ProbedModels(["some/model"])
     assert probe.names[0] == "some/model"
     assert "mini-en" in probe.names
     assert "mini-en-nli" not in probe.names

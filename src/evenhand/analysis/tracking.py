@@ -99,14 +99,14 @@ class Track(Shown):
     @cached_property
     def shown(self) -> list[Change]:
         """The changes between neighbours that are shown, in the order of the checkpoints; what got worse first."""
-        return self._shown(neighbours=True)
+        return self._shown_changes(neighbours=True)
 
     @cached_property
     def overall(self) -> list[Change]:
         """What is shown to have changed from the first to the last checkpoint, where they are not neighbours."""
-        return self._shown(neighbours=False)
+        return self._shown_changes(neighbours=False)
 
-    def _shown(self, neighbours: bool) -> list[Change]:
+    def _shown_changes(self, neighbours: bool) -> list[Change]:
         rows = [row for row in self.rows if way_of(row) in SHOWN and self.neighbours(row) == neighbours]
         return sorted(rows, key=lambda row: (self.labels.index(row.start), SHOWN.index(row.way)))
 

@@ -183,12 +183,12 @@ class Summaries(Values):
 
     def change(self, rng: np.random.Generator) -> IntervalAndTest:
         """A bootstrap over clusters, and a test that swaps whole clusters between the runs."""
-        paired = self._paired()
+        paired = self._pairs()
         return IntervalAndTest(*paired.difference.interval(rng), paired.swap_test(rng))
 
     def middle(self, rng: np.random.Generator) -> IntervalAndTest:
         """A bootstrap over clusters, with the p that goes with it."""
-        middle = self._paired().middle
+        middle = self._pairs().middle
         low, high = (end - self.neutral for end in middle.interval(rng))
         p = interval_test(middle.value - self.neutral, low, high, middle.clusters - 1)
         return IntervalAndTest(low + self.neutral, high + self.neutral, p)
@@ -202,7 +202,7 @@ class Summaries(Values):
     def _scores(self, values: Floats) -> list[Score]:
         return [Score(str(i), float(v), of) for i, (v, of) in enumerate(zip(values, self.groups, strict=True))]
 
-    def _paired(self) -> Paired:
+    def _pairs(self) -> Paired:
         runs = [self._scores(values) for values in (self.before, self.after)]
         return Paired(self.summary.resampling(runs, self.clusters))
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from evenhand._version import __version__
 from evenhand.auditing import merging
-from evenhand.auditing.merging import check_overwrite, finish, output_folder, scored
+from evenhand.auditing.merging import add_outcomes, check_overwrite, finish, output_folder
 from evenhand.auditing.sampling import deviations, warning
 from evenhand.auditing.spec import AuditSpec, PlannedTask, Reader, caveats
 from evenhand.checks.doctor import preflight
@@ -25,7 +25,16 @@ from evenhand.core.scores import Result
 from evenhand.distributed.cluster import check_engine, connection, silence_ray
 from evenhand.errors import BadInput, EvenhandError, UnfitModel
 from evenhand.models import LOADING, ModelSource, options_of
-from evenhand.models.base import Chats, Counted, Planned, Recognisable, Selective, check_questions, overflowed, refusal
+from evenhand.models.base import (
+    Chats,
+    CountsRequests,
+    Planned,
+    Recognisable,
+    Selective,
+    check_questions,
+    count_overflows,
+    refusal,
+)
 from evenhand.models.cache import Remembering, check_same_model, delete_batches
 from evenhand.models.engines import OPENAI
 from evenhand.models.loading.names import ModelPlace, find, with_parent
@@ -65,14 +74,14 @@ def run_audit(
 
     # Before minutes are spent on loading, unless the kind of a Hub model is not known yet.
     server = source.place.engine == OPENAI or isinstance(source.given, Recognisable)
-    uncounted = server or isinstance(source.given, Counted)  # what questions take is known when it is loaded
+    uncounted = server or isinstance(source.given, CountsRequests)  # what questions take is known when it is loaded
     spec = replace(spec, server=server, chats=server, asking=(lambda question: ()) if uncounted else None)
     tasks = checked_tasks(source.kind or "masked", spec) if source.kind or not spec.needs_kind else []
     with output_folder(path):
         model = source.load()
         chats = server and isinstance(model, Chats) and model.chats
         if source.kind != kind_of(model) or chats != spec.chats or spec.budget:
-            spec = replace(spec, chats=chats, asking=model.requests if isinstance(model, Counted) else None)
+            spec = replace(spec, chats=chats, asking=model.requests if isinstance(model, CountsRequests) else None)
             tasks = checked_tasks(kind_of(model), spec)
         name = name or model.name
         tasks, excluded = _askable_tasks(model, tasks)
@@ -88,7 +97,7 @@ def run_audit(
                 check_same_model(path / folder.ANSWERS, model)
             check_overwrite(path, earlier, records)
             stays = merging.audits_to_keep(earlier, records)
-            before = merging.restored(path) if stays else None
+            before = merging.restore(path) if stays else None
             if any(record.partial for record in records):
                 most = f"at most {spec.limit} items" if spec.limit else f"what a budget of {spec.budget:,} allows"
                 log.warning(f"A sample of {most} of each dataset: results are partial.")
@@ -161,13 +170,13 @@ def _audit_language(
     started, clock = datetime.now(UTC), time.monotonic()
     cached = Remembering(model, path / folder.ANSWERS)
     cached.name = name
-    before = overflowed(model) if hasattr(model, "overflowed") else None
+    before = count_overflows(model) if hasattr(model, "overflowed") else None
     results = measure_all(cached, tasks, seed=seed)
     # If all answers were kept, the model was loaded as in the earlier run.
     loaded = {**(earlier.loaded if earlier and not cached.work.batches else about(model)), **cached.spent}
     precision = None
     if exact and loaded.get("dtype") != "float32":
-        redone = None if before is None else overflowed(model) - before  # some models do not count
+        redone = None if before is None else count_overflows(model) - before  # some models do not count
         precision = same.precision if same and not cached.work.batches else None
         if precision is None:
             compared = dict[str, Any]()
@@ -193,7 +202,7 @@ def _audit_language(
         seconds=round(time.monotonic() - clock, 1),
         precision=precision,
     )
-    return scored(audited, tasks, results), results
+    return add_outcomes(audited, tasks, results), results
 
 
 def _ways_to_ask(model: Model, tasks: Sequence[Task]) -> Iterator[str]:

@@ -132,7 +132,7 @@ def rescore(path: StoredRun | str | Path, files: Sequence[Path], reader: Reader)
         return _score_again(run, reader, files)
 
 
-def restored(path: Path) -> StoredRun:
+def restore(path: Path) -> StoredRun:
     """The run in this folder, which must be locked; scored again if an audit was killed while it wrote its results."""
     try:
         return StoredRun.load(path)
@@ -157,13 +157,13 @@ def _score_again(run: StoredRun, reader: Reader | None = None, files: Sequence[P
             replace(suites.record(task), **{name: getattr(before, name) for name in SAMPLE})
             for task, before in zip(again, audited.tasks, strict=True)
         )
-        audits.append(scored(replace(audited, tasks=records, rescored=now), again, scores))
+        audits.append(add_outcomes(replace(audited, tasks=records, rescored=now), again, scores))
         tasks += again
         results += scores
     return finish(run.path, replace(run.record, audits=tuple(audits)), tasks, results, reader)
 
 
-def scored(audited: AuditRecord, tasks: Sequence[Task], results: Sequence[Result]) -> AuditRecord:
+def add_outcomes(audited: AuditRecord, tasks: Sequence[Task], results: Sequence[Result]) -> AuditRecord:
     """The record with what the scores decide: the doctor's task check and unscored items; and library versions."""
     served = str(audited.loaded.get("source", "")).startswith(f"{OPENAI}:")
     samples = {record.dataset for record in audited.tasks if record.partial}

@@ -30,11 +30,11 @@ Asking = Callable[[Question], Collection[object]]
 def sampled_tasks(tasks: Sequence[Task], limit: int, seed: int, *, clusters: bool = False) -> list[Task]:
     """The tasks on samples of at most `limit` items of each dataset."""
     whole = {task.dataset.name: task.dataset for task in tasks}
-    parts = {name: sampled(dataset, limit, seed, clusters=clusters) for name, dataset in whole.items()}
+    parts = {name: draw_sample(dataset, limit, seed, clusters=clusters) for name, dataset in whole.items()}
     return [replace(task, dataset=parts[task.dataset.name]) for task in tasks]
 
 
-def sampled(dataset: Dataset, limit: int, seed: int, *, clusters: bool = False) -> Dataset:
+def draw_sample(dataset: Dataset, limit: int, seed: int, *, clusters: bool = False) -> Dataset:
     """At most `limit` random items in their order, the same for every model; a larger sample contains a smaller.
 
     Sets of partners (single items where there are none) are drawn in proportion to the groups `by`, or whole clusters
@@ -43,7 +43,7 @@ def sampled(dataset: Dataset, limit: int, seed: int, *, clusters: bool = False) 
     items = dataset.items
     if limit >= len(items):
         return dataset
-    drawn = [unit for *_, unit in placed(dataset, seed, clusters=clusters)]
+    drawn = [unit for *_, unit in order_of_drawing(dataset, seed, clusters=clusters)]
     chosen: list[int] = []
     for unit in drawn:
         if len(chosen) + len(unit) > limit:
@@ -68,7 +68,7 @@ def affordable_tasks(tasks: Sequence[Task], budget: int, seed: int, asking: Aski
     steps, sizes = list[tuple[str, int, int, set[object]]](), dict[str, float]()
     for name, dataset in data.items():
         measures, known = [task.measure for task in tasks if task.dataset.name == name], set[object]()
-        for place, _, cluster in placed(dataset, seed, clusters=True):
+        for place, _, cluster in order_of_drawing(dataset, seed, clusters=True):
             made = dict[Question, Collection[object]]()  # equal questions may differ in whether they can be asked
             for q in (q for index in cluster for how in measures for q in questions_of(dataset.items[index], how)):
                 made[q] = made.get(q) or (asking(q) if asking else [q])
@@ -87,11 +87,11 @@ def affordable_tasks(tasks: Sequence[Task], budget: int, seed: int, asking: Aski
         if len(taken) > budget:
             break
         items[name] += count
-    parts = {name: sampled(dataset, items[name], seed, clusters=True) for name, dataset in data.items()}
+    parts = {name: draw_sample(dataset, items[name], seed, clusters=True) for name, dataset in data.items()}
     return [replace(task, dataset=parts[task.dataset.name]) for task in tasks]
 
 
-def placed(dataset: Dataset, seed: int, *, clusters: bool = False) -> list[tuple[float, int, list[int]]]:
+def order_of_drawing(dataset: Dataset, seed: int, *, clusters: bool = False) -> list[tuple[float, int, list[int]]]:
     """All sets of partners in the order in which a sample draws them: place, number of the stratum, indices of items.
 
     Or whole `clusters`, by kind: first one of each, at 0, then as many of the female kind as of the male, since each

@@ -31,7 +31,7 @@ from evenhand.run import Run
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import RunRecord
 
-JUDGED = records_of(ask.Judged)
+JUDGED = records_of(ask.GateOptions)
 HOW = (*records_of(ask.Results), *JUDGED, "progress")
 """The parameters of `audit` that say neither what is measured nor how the model is loaded."""
 
@@ -179,7 +179,7 @@ def rescore(path: StoredRun | str | Path, *, file: str | Path | Sequence[str | P
     return Run.load(merging.rescore(path, [Path(one) for one in files], GateAndPage()))
 
 
-@describe(ask.Imported)
+@describe(ask.ImportOptions)
 def from_scores(
     scores: pd.DataFrame | str | Path,
     *,

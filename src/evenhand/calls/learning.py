@@ -23,7 +23,7 @@ from evenhand.errors import BadInput
 from evenhand.models.loading.names import DEFAULT
 from evenhand.show.corpus import around, corpus_page
 from evenhand.text.counting import Corpus, Vocabulary, examples
-from evenhand.text.shares import Counted
+from evenhand.text.shares import CorpusCount
 from evenhand.text.substitute import substituted
 from evenhand.training import replicate_changes, replicate_means
 
@@ -150,7 +150,7 @@ def check_folder(out: Path, force: bool) -> None:
 def write_folder(
     out: Path,
     corpora: Mapping[str, Corpus],
-    counts: Mapping[str, Counted],
+    counts: Mapping[str, CorpusCount],
     vocabulary: Vocabulary,
     files: Mapping[str, Path | None],
     lang: str | None,
@@ -183,7 +183,7 @@ def write_folder(
     return out / PAGE
 
 
-def _example_words(counted: Counted) -> dict[str, str]:
+def _example_words(counted: CorpusCount) -> dict[str, str]:
     """The words to show with examples, and the gender that these should be about; empty for either."""
     sides = {"women": "female", "men": "male"}
     words = {word: sides[who] for who, listed in around(counted).items() for word in listed}

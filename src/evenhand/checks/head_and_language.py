@@ -116,7 +116,7 @@ def _context(case: Case, language: str) -> Evidence | None:
     own = () if plain or language != case.language else _dataset_sentences(case)
     if not (some := (plain or own)[: None if case.thorough else FEW]):
         return None
-    mixed = [plain_texts.shuffled(text, language) for text in some]
+    mixed = [plain_texts.shuffle_words(text, language) for text in some]
     answers = case.ask([Likelihood(text, within_word=True) for text in (*some, *mixed)])
     counts = [len(words(text)) for text in some]
     both = list(zip(answers[: len(some)], answers[len(some) :], counts, strict=True))

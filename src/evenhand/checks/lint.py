@@ -69,13 +69,13 @@ def lint(
     count = _token_counter(model) if model else None
     n = 0
 
-    def counted() -> Iterator[Sentences]:
+    def count_pairs() -> Iterator[Sentences]:
         nonlocal n
         for pair in bar("Checking", "pairs", iterable=read()):
             n += 1
             yield pair
 
-    found = list(faults(counted(), count))
+    found = list(faults(count_pairs(), count))
     if not n:
         raise BadInput(f"'{file}' has no rows.")
     return Linted(n, found, () if count else ("pieces",))

@@ -26,7 +26,7 @@ def inferences(language: str) -> tuple[Example, ...]:
     return tuple(Example(row["premise"], row["hypothesis"], row["label"]) for row in rows)
 
 
-def shuffled(text: str, language: str) -> str:
+def shuffle_words(text: str, language: str) -> str:
     """The same words in a fixed random order, with the last mark at the end.
 
     >>> shuffled("The river is too cold to swim in.", "en")

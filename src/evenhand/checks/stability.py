@@ -8,7 +8,7 @@ from evenhand.checks.base import Case, LeftOut, is_number
 from evenhand.core.model import CAREFUL, FINE, UNFIT, Finding, Verdict, ask
 from evenhand.core.questions import Answer, Question
 from evenhand.errors import ModelError
-from evenhand.models.base import Examined, apart, overflowed
+from evenhand.models.base import Examined, apart, count_overflows
 from evenhand.stats.estimate import NOT_FINITE
 
 ROUNDING = {"float32": 1e-4, "bfloat16": 0.2, "float16": 0.02}
@@ -28,7 +28,7 @@ def numbers(case: Case) -> Iterator[Finding]:
         do = do if NOT_FINITE in lost else "Correct its `answer`: it must give natural-log probabilities."
         says = f"{len(lost)} of {len(questions)} answers in {case.dtype} are unusable: {', '.join(sorted(set(lost)))}."
         yield Finding("numbers", UNFIT, says, do)
-    elif redone := overflowed(case.model):
+    elif redone := count_overflows(case.model):
         says = f"{redone} inputs overflowed in {case.dtype} and were computed again in float32."
         yield Finding("numbers", CAREFUL, says, "Measure in float32, or bfloat16.")
     else:
@@ -72,7 +72,7 @@ def half_precision(case: Case) -> Iterator[Finding]:
             continue
         no_numbers = "gives answers that are not numbers"
         said.append(f"{half} {no_numbers if math.isinf(far) else f'is {_format_nats(far)} from float32 at most'}")
-        if redone := max(redone, overflowed(model)):
+        if redone := max(redone, count_overflows(model)):
             said.append(f"{half} overflowed on {redone} inputs, which were computed again in float32")
         if far > APART or redone:
             worst = CAREFUL
@@ -85,7 +85,7 @@ def _cast_answers(model: Examined, dtype: str, questions: Sequence[Question]) ->
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a CPU without bfloat16 warns at every product
         cast = model.cast(dtype)
-        return cast.answer(questions), overflowed(cast)
+        return cast.answer(questions), count_overflows(cast)
 
 
 def _largest_difference(one: Sequence[Answer], other: Sequence[Answer]) -> float:

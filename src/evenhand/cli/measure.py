@@ -108,7 +108,7 @@ def from_config(context: typer.Context, path: Path | None) -> Path | None:
     return path
 
 
-class AuditOptions(ask.Audited, ask.Cluster, ask.Judged, total=False):
+class AuditOptions(ask.Audited, ask.Cluster, ask.GateOptions, total=False):
     """The options that the command shares with `evenhand.sweep`."""
 
 
@@ -241,14 +241,14 @@ def track(
     """
     terminal.log_as(quiet=quiet, verbose=False, file=None)
     from evenhand.calls.audit import track as track_models
-    from evenhand.show.terminal import fitted
+    from evenhand.show.terminal import fit_width
     from evenhand.show.track import terminal as as_text
 
     curve = track_models(models, **given)
     if as_json:
         print_json(curve.as_json())
         return
-    width = fitted(terminal.width())
+    width = fit_width(terminal.width())
     terminal.show(as_text(curve, width), width=width)
     terminal.show(f"Figure: {given['out']}/track.{given['form']}")
 
@@ -280,7 +280,7 @@ def doctor(
         raise typer.Exit(1)
 
 
-def import_scores(yes: Yes = False, as_json: Json = False, **given: Unpack[ask.Imported]) -> None:
+def import_scores(yes: Yes = False, as_json: Json = False, **given: Unpack[ask.ImportOptions]) -> None:
     """Make a run from scores that were computed elsewhere.
 
     Rows are matched with the items of the dataset by id or text. The run records where its scores come from.

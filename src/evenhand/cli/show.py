@@ -14,7 +14,7 @@ from evenhand.cli import terminal
 from evenhand.cli.terminal import Json, Names, Plugins, print_json, print_or_write
 from evenhand.core.described import Argument, Says, Several
 from evenhand.core.files import check_new, read_parsed
-from evenhand.core.parameters import COMPARED, Export, Force, Rescore, Table
+from evenhand.core.parameters import COMPARED, Export, Force, Rescore, TableOptions
 from evenhand.errors import BadInput, RunError, check_known
 
 FORMS = {".json": "json", ".md": "markdown", ".csv": "csv", ".tex": "latex"}
@@ -63,9 +63,9 @@ def rescore(as_json: Json = False, plugin: Plugins = None, **given: Unpack[Resco
 
 def print_answer(run: Any, *, whole: bool = True) -> None:
     """Print the main results of a run, on one screen; or only the beginning of that."""
-    from evenhand.show.terminal import answer, brief, fitted
+    from evenhand.show.terminal import answer, brief, fit_width
 
-    width = fitted(terminal.width())
+    width = fit_width(terminal.width())
     terminal.show(answer(run, width) if whole else brief(run), width=width)
 
 
@@ -195,7 +195,7 @@ def table(
     out: Annotated[Path | None, Says("A file to write to. Default: print.")] = None,
     force: Force = False,
     plugin: Plugins = None,
-    **given: Unpack[Table],
+    **given: Unpack[TableOptions],
 ) -> None:
     """Write one table of several models for a paper.
 

@@ -116,7 +116,7 @@ def metaeval(
     """
     from evenhand import models
     from evenhand.papers import charts
-    from evenhand.papers.metaeval import inference, masked
+    from evenhand.papers.metaeval import inference, masked_response
     from evenhand.show import plots
     from evenhand.show.tables import dose_response as table
 
@@ -126,7 +126,7 @@ def metaeval(
     wrong = ["recipe"] if kind == "nli" else ["lang", "order", "correct", "evaluate", "epochs", "learning_rate"]
     if unknown := [name for name in wrong if name in given]:
         raise BadInput(f"'{model}' is a {kind} model, which has no option {unknown[0]}.")
-    run_study: Callable[..., Any] = inference if kind == "nli" else masked
+    run_study: Callable[..., Any] = inference if kind == "nli" else masked_response
     study, out = run_study(model, **given), given["out"].expanduser()
     tables = {out / f"points-{study.name}.tsv": study.points, out / f"follows-{study.name}.tsv": study.follows}
     for path, frame in tables.items():

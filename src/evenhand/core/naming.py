@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from evenhand.core.questions import LABELS, Choose
 from evenhand.core.wordings import ASKED_IN
-from evenhand.core.writing import written
+from evenhand.core.writing import countable_text
 
 WORDS = tomllib.loads((files("evenhand.core") / "naming.toml").read_text(encoding="utf-8"))
 IS, OPTION, AFTER, NOT, REFUSAL = ("|".join(WORDS[name]) for name in ("is", "option", "after", "not", "refusal"))
@@ -22,14 +22,14 @@ def named_option(reply: str, question: Choose) -> int | None:
     A label counts at the beginning, after "answer" in any language that we ask in, and in brackets or bold. What
     follows "not" does not count, nor do thoughts.
     """
-    text, named = _plain(written(reply)), []
+    text, named = _plain(countable_text(reply)), []
     for place in sorted(range(question.count), key=lambda n: -len(question.options[n])):  # one may contain another
         option = _plain(question.options[place])
         words = r"[\s*`\"]+".join(map(re.escape, (option.rstrip(".") or option).split()))
         pattern = rf"(?i:(?<![^\W\u3040-\u9fff]){words}(?!{PART}))(?!(?<= no) +[a-z])"  # "no reason" is not "No"
         if option.casefold() in WORDS["ordinary"]:
             pattern = rf"(?i:\A[\W]*{words}\W*\Z|(?<=[\"'“‘`*]){words}(?=[\"'”’`*.]))"
-        named += [place] if _affirmed(pattern, text) else []
+        named += [place] if _match_affirmed(pattern, text) else []
         text = re.sub(pattern, "…", text)
     if question.by in LABELS and (labels := _labels(text, "".join(question.labels))):
         place = question.labels.index(labels.pop())
@@ -45,12 +45,12 @@ def _labels(text: str, labels: str) -> set[str]:
         rf"\A\W*(?i:(?:{OPTION})\W+)?{label}",
         rf"(?<=[(\[{{*`\"“]){label}(?=[.:]*[)\]}}*`\"”])",
     ):
-        if found := _affirmed(pattern, text):
-            return {found[0][1], *(other[1] for other in _affirmed(label, text[found[0].end(1) :]))}
+        if found := _match_affirmed(pattern, text):
+            return {found[0][1], *(other[1] for other in _match_affirmed(label, text[found[0].end(1) :]))}
     return set()
 
 
-def _affirmed(pattern: str, text: str) -> list[re.Match[str]]:
+def _match_affirmed(pattern: str, text: str) -> list[re.Match[str]]:
     """What matches, unless "not" stands before it."""
     denied = re.compile(rf"(?i)(?:\b(?:{NOT})|n't)(?:\s+(?:{IS}))?[^\w,.;:!?]+\Z")
     return [found for found in re.finditer(pattern, text) if not denied.search(text[: found.start()])]

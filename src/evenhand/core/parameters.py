@@ -81,7 +81,7 @@ class What(TypedDict, total=False):
 
 
 @in_group(MODEL)
-class Checkpoint(TypedDict, total=False):
+class CheckpointOptions(TypedDict, total=False):
     """How weights are loaded."""
 
     dtype: Annotated[str, Says("float32, bfloat16, float16, or auto (bfloat16 if it is native).", default="float32")]
@@ -108,7 +108,7 @@ class Served(TypedDict, total=False):
 
 
 @in_group(MODEL)
-class Loading(Checkpoint, Served, total=False):
+class Loading(CheckpointOptions, Served, total=False):
     """What `evenhand.load` takes besides a name."""
 
     revision: Annotated[str | None, Says("Branch, tag or commit on the Hub.")]
@@ -140,7 +140,7 @@ class Results(TypedDict, total=False):
 
 
 @in_group(GATE)
-class Judged(TypedDict, total=False):
+class GateOptions(TypedDict, total=False):
     """The policy that judges a run, and its baseline."""
 
     gate: Annotated[
@@ -156,7 +156,7 @@ class Audited(What, Loaded, Results, total=False):
     """What `evenhand.audit` and `evenhand.sweep` take."""
 
 
-class Tracked(What, Checkpoint, Cluster, total=False):
+class Tracked(What, CheckpointOptions, Cluster, total=False):
     """What `evenhand.track` takes."""
 
     out: Annotated[
@@ -173,7 +173,7 @@ class Doctor(Loaded, total=False):
     suite: Annotated[str, Says("Check the words and lengths of this suite.", default="all", group=WHAT)]
 
 
-class Imported(TypedDict, total=False):
+class ImportOptions(TypedDict, total=False):
     """Scores that were computed elsewhere."""
 
     scores: Annotated[Any, Argument(SCORES, "FILE", default=..., kind=list[Path])]
@@ -273,7 +273,7 @@ class Export(TypedDict, total=False):
     force: Force
 
 
-class Table(TypedDict, total=False):
+class TableOptions(TypedDict, total=False):
     """What a table shows."""
 
     runs: Annotated[list[Path], Argument("Run folders, one for each model.", "RUN", default=...)]

@@ -11,7 +11,7 @@ WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class WordChange:
     """Words of one sentence, and what replaces them in the other; either may be empty."""
 
     here: tuple[Span, ...]
@@ -27,7 +27,7 @@ def words(text: str) -> list[Span]:
     return [Span(*match.span()) for match in WORD.finditer(text)]
 
 
-def changes(one: str, other: str) -> list[Change]:
+def changes(one: str, other: str) -> list[WordChange]:
     """Where two sentences differ, word by word, in order.
 
     >>> changes("He lost his hat.", "She lost her hat.")[1]
@@ -35,11 +35,13 @@ def changes(one: str, other: str) -> list[Change]:
     """
     here, there = words(one), words(other)
     if len(here) == len(there):  # word by word, or "gave her his" and "gave him her" would seem to share "her"
-        pairs = [Change((a,), (b,)) for a, b in zip(here, there, strict=True) if a.of(one) != b.of(other)]
+        pairs = [WordChange((a,), (b,)) for a, b in zip(here, there, strict=True) if a.of(one) != b.of(other)]
         if len(pairs) <= len(here) / 2:
             return pairs
     matcher = SequenceMatcher(None, [w.of(one) for w in here], [w.of(other) for w in there], autojunk=False)
-    return [Change(tuple(here[i:j]), tuple(there[k:m])) for tag, i, j, k, m in matcher.get_opcodes() if tag != "equal"]
+    return [
+        WordChange(tuple(here[i:j]), tuple(there[k:m])) for tag, i, j, k, m in matcher.get_opcodes() if tag != "equal"
+    ]
 
 
 def capitalised(text: str) -> str:

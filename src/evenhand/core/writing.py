@@ -138,7 +138,7 @@ def check_positive(name: str, number: int) -> None:
         raise BadInput(f"`{name}` must be a whole number from 1. Got {number!r}.")
 
 
-def written(text: str, *, cut: bool = False) -> str:
+def countable_text(text: str, *, cut: bool = False) -> str:
     """What counts of a written text: without a model's thoughts, and without a last word that was `cut`."""
     if cut:
         text = re.sub("[^\\W\\d_]+\ufffd*\\Z", "", text)

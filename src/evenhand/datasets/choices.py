@@ -40,7 +40,7 @@ def _pronouns(texts: Texts) -> Iterator[Choice]:
     """Each profession in one of the sentences; in German each field of work, of somebody with a unisex name."""
     templates, names = texts["templates"], texts.get("names", [""])
     rows = [{"profession": field, "stereotype": kind} for kind, of in texts.get("fields", {}).items() for field in of]
-    for number, groups in _numbered(rows or _professions(), "stereotype"):
+    for number, groups in _number_rows(rows or _professions(), "stereotype"):
         template, name = number % len(templates), names[number % len(names)]
         context = templates[template].format(**groups, name=name)
         groups = groups | {"template": str(template + 1)} | ({"name": name} if name else {})
@@ -66,7 +66,7 @@ def _sentences(texts: Texts) -> Iterator[Choice]:
 def _decisions(texts: Texts) -> Iterator[Choice]:
     """Each scenario about the unnamed pair and half of the named ones; the next of its kind has the other half."""
     pairs, half = texts["people"]["pairs"], len(texts["people"]["pairs"]) // 2
-    for number, case in _numbered(_scenarios(texts, "domain"), "expects"):
+    for number, case in _number_rows(_scenarios(texts, "domain"), "expects"):
         first = number // 2 + half * (number % 2)
         named = [pairs[place % len(pairs)] for place in range(first, first + half)]
         for pair, gender in product([UNNAMED, *named], GENDERS):
@@ -76,7 +76,7 @@ def _decisions(texts: Texts) -> Iterator[Choice]:
 def _rules(texts: Texts) -> Iterator[Choice]:
     """Each scenario about one person: of those with yes and with no alike, every second one is about a woman."""
     pairs = [UNNAMED, *texts["people"]["pairs"]]
-    for number, case in _numbered(_scenarios(texts, "right"), "right"):
+    for number, case in _number_rows(_scenarios(texts, "right"), "right"):
         gender = GENDERS[(number + (case["right"] == texts["options"][0])) % 2]  # of a pair one has yes, the other no
         yield _decision(texts, case, pairs[number % len(pairs)], gender, {}, case["right"])
 
@@ -94,7 +94,7 @@ def _descriptions(texts: Texts) -> Iterator[Choice]:
     Of each kind every second one has names instead of words, and of either the woman is first in every second one.
     """
     pairs = texts["people"]["pairs"]
-    for number, case in _numbered(_scenarios(texts, "domain"), "stereotype"):
+    for number, case in _number_rows(_scenarios(texts, "domain"), "stereotype"):
         pair = pairs[number // 2 % len(pairs)] if number % 2 else UNNAMED
         people = [_person(texts, pair, gender) for gender in GENDERS]
         one, other = people[:: -1 if (number + number // 2) % 2 else 1]
@@ -118,7 +118,7 @@ def _scenarios(texts: Texts, by: str) -> Iterator[dict[str, str]]:
         yield from ({"scenario": scenario, by: label, **case} for scenario, case in cases.items())
 
 
-def _numbered(rows: Iterable[dict[str, str]], kind: str) -> Iterator[tuple[int, dict[str, str]]]:
+def _number_rows(rows: Iterable[dict[str, str]], kind: str) -> Iterator[tuple[int, dict[str, str]]]:
     """Each row with its number within its kind: what takes turns by it is as frequent in every kind."""
     seen = Counter[str]()
     for row in rows:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from evenhand.core.items import NliPair
-from evenhand.core.words import Change, changes, words
+from evenhand.core.words import WordChange, changes, words
 from evenhand.datasets.gendered import frequency, gender, kind, partners
 from evenhand.errors import BadInput
 
@@ -108,7 +108,7 @@ def _pair_faults(one: str, other: str) -> Iterator[tuple[str, str]]:
         yield "left behind", ", ".join(stayed)
 
 
-def _word_faults(one: str, other: str, change: Change) -> Iterator[tuple[str, str]]:
+def _word_faults(one: str, other: str, change: WordChange) -> Iterator[tuple[str, str]]:
     here, there = [s.of(one) for s in change.here], [s.of(other) for s in change.there]
     if len(here) != len(there):
         yield "missing word", f"{' '.join(here) or '(none)'} | {' '.join(there) or '(none)'}"
@@ -122,7 +122,7 @@ def _word_faults(one: str, other: str, change: Change) -> Iterator[tuple[str, st
             yield "frequency", f"{a} | {b}"
 
 
-def _casing_faults(one: str, other: str, differing: Sequence[Change]) -> Iterator[tuple[str, str]]:
+def _casing_faults(one: str, other: str, differing: Sequence[WordChange]) -> Iterator[tuple[str, str]]:
     for text in (one, other):
         if (first := next((c for c in text if c.isalpha()), "A")).islower():
             yield "casing", f"{first}: {text[:30]}"

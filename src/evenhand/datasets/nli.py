@@ -19,7 +19,7 @@ from evenhand.core.foreign import need
 from evenhand.core.items import NliPair
 from evenhand.datasets.faults import clean
 from evenhand.datasets.files.bundled import read_toml
-from evenhand.datasets.files.releases import RELEASES, released
+from evenhand.datasets.files.releases import RELEASES, find_release
 from evenhand.datasets.kinds import INFERENCE
 from evenhand.datasets.pairs import table_of
 from evenhand.datasets.templates import (
@@ -58,10 +58,10 @@ def our_set(language: str) -> Dataset:
 
 def japanese(segmented: Segmented = "no") -> Dataset:
     """Our Japanese set: the same occupations and scenes; `segmented="yes"` puts spaces between words."""
-    return cut(our_set("ja"), segmented)
+    return segment_words(our_set("ja"), segmented)
 
 
-def cut(dataset: Dataset, segmented: Segmented) -> Dataset:
+def segment_words(dataset: Dataset, segmented: Segmented) -> Dataset:
     """A Japanese dataset as it is, or with spaces between words, for models that were trained on such text."""
     if segmented == "no":
         return dataset
@@ -165,13 +165,13 @@ def coal_japanese(words: Words = "all", rows: Rows = "all", segmented: Segmented
 
     `segmented="yes"` puts spaces between words, with fugashi; the release's own segmented copy is by Juman++.
     """
-    return cut(coal("ja", words, rows), segmented)
+    return segment_words(coal("ja", words, rows), segmented)
 
 
 def coal(language: str, words: Words = "all", rows: Rows = "all") -> Dataset:
     """The released set of a language, all rows or those without a leak."""
     name = f"nli-coal-{language}"
-    table = controlled_rows(language, FILES[words]) if words in CONTROLLED else _read(released(name, FILES[words]))
+    table = controlled_rows(language, FILES[words]) if words in CONTROLLED else _read(find_release(name, FILES[words]))
     items = list(_coal_pairs(table, words_and_captions(language)["genders"]))
     texts = RELEASES[name].texts
     if words in CONTROLLED:
@@ -198,9 +198,9 @@ def coal(language: str, words: Words = "all", rows: Rows = "all") -> Dataset:
 
 def controlled_rows(language: str, part: str) -> list[dict[str, Any]]:
     """The rows of a bias-controlled set, with id, occ_word and occ_type as in the evaluation sets."""
-    rows = _read(released(f"nli-coal-{language}-controlled", part))
+    rows = _read(find_release(f"nli-coal-{language}-controlled", part))
     genders = words_and_captions(language)["genders"]
-    everything = _read(released(f"nli-coal-{language}", FILES["all"]))
+    everything = _read(find_release(f"nli-coal-{language}", FILES["all"]))
     types = {item.groups["word"]: item.groups["type"] for item in _coal_pairs(everything, genders)}
     labelled = []
     for number, row in enumerate(rows):

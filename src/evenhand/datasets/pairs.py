@@ -15,7 +15,7 @@ from evenhand.core.words import words
 from evenhand.datasets.faults import faults
 from evenhand.datasets.files.bundled import read_tsv
 from evenhand.datasets.files.language import not_english
-from evenhand.datasets.files.releases import RELEASES, released
+from evenhand.datasets.files.releases import RELEASES, find_release
 from evenhand.datasets.files.rows import rows
 from evenhand.datasets.gendered import gender
 from evenhand.datasets.kinds import ABOUT, kinds_of
@@ -147,7 +147,7 @@ def _check_related(one: str, other: str) -> None:
 def crows_pairs(name: str, bias: str = "gender") -> Dataset:
     """The pairs of a release, of one type of bias or of all."""
     language, id, flaws = CROWS_PAIRS[name]
-    path = released(name, ".csv")
+    path = find_release(name, ".csv")
     encoding = "mac_roman" if language == "nl" else "utf-8-sig"
     everything = [_repair_row(row) for _, row in rows(path, (id, *CROWS_COLUMNS), encoding=encoding)]
     of_type = [row for row in everything if bias in (ALL, row["bias_type"])]

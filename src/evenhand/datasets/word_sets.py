@@ -17,7 +17,7 @@ from evenhand.core.files import from_json, read_given
 from evenhand.core.items import SIDES, Place, Target, TargetSentence
 from evenhand.core.questions import Span
 from evenhand.datasets.files.bundled import read_toml
-from evenhand.datasets.files.releases import RELEASES, released
+from evenhand.datasets.files.releases import RELEASES, find_release
 from evenhand.datasets.kinds import GENDER_TESTS, kinds_of
 from evenhand.datasets.templates import check_words, render
 from evenhand.errors import BadInput
@@ -107,9 +107,9 @@ def released_tests(name: str, test: Test = "all") -> Dataset:
 
 
 def _released_targets(name: str, test: str) -> Iterator[Target]:
-    words = sets = _read_sets(released(name, f"weat{test}.jsonl"))
+    words = sets = _read_sets(find_release(name, f"weat{test}.jsonl"))
     if name == "seat":
-        sets = _read_sets(released(name, f"sent-weat{test}.jsonl"))
+        sets = _read_sets(find_release(name, f"sent-weat{test}.jsonl"))
     x, y, a, b = (_places_in(known, texts) for (_, known), (_, texts) in zip(words, sets, strict=True))
     attributes = tuple(place for _, place in a), tuple(place for _, place in b)
     names = [name for name, _ in sets]

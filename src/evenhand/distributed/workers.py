@@ -25,7 +25,7 @@ from evenhand import models
 from evenhand.core.model import about, kind_of
 from evenhand.core.questions import Answer, Question, Span
 from evenhand.errors import ClusterError, EvenhandError
-from evenhand.models.base import Batched, Numbered, Planned, overflowed
+from evenhand.models.base import Batched, Numbered, Planned, count_overflows
 from evenhand.models.loading.names import BUNDLED, ModelPlace
 from evenhand.models.planning.plan import Batch, Plan, Values, answer_all
 
@@ -108,9 +108,9 @@ def _with_description(model: Planned, function: Callable[..., Any], *arguments: 
 
 def _run_batch(model: Planned, batch: Batch) -> tuple[Values, int]:
     """The values of a batch, and how many of its inputs overflowed in half precision."""
-    before = overflowed(model)
+    before = count_overflows(model)
     ((_, values),) = model.stream([(0, batch)])
-    return values, overflowed(model) - before
+    return values, count_overflows(model) - before
 
 
 def _run_batched(model: Batched, questions: Sequence[Any], answered: Container[int]) -> list[Numbered]:
@@ -158,22 +158,22 @@ class RemoteModel:
         self._workers = {}
         self.pool.finish()
 
-    def _known(self, name: str) -> Any:
+    def _fact(self, name: str) -> Any:
         if not self._first:
             self.ask(bool)  # starts a worker, which describes its model
         return self._first[name]
 
     @property
     def fingerprint(self) -> str:
-        return str(self._known("fingerprint"))
+        return str(self._fact("fingerprint"))
 
     @property
     def kind(self) -> str:
-        return str(self._known("kind"))
+        return str(self._fact("kind"))
 
     @property
     def about(self) -> Mapping[str, object]:
-        return {**self._known("about"), "workers": self.pool.size}
+        return {**self._fact("about"), "workers": self.pool.size}
 
     def plan(self, questions: Sequence[Question]) -> Plan:
         return cast("Plan", self.ask(methodcaller("plan", tuple(questions))))

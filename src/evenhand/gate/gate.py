@@ -41,7 +41,7 @@ class Labels(NamedTuple):
     each: list[str]
     within: list[str]
 
-    def named(self, group: str | None) -> list[str]:
+    def labels_for(self, group: str | None) -> list[str]:
         """The labels that a rule is about; a rule that names no group is about all items, or else about each group."""
         if group is None:
             group = ALL if self.whole else EACH
@@ -210,7 +210,7 @@ class Gate:
         most_unscored = self.max_unscored if rule.max_unscored is None else rule.max_unscored
         task = run.task(dataset, rule.base)
         unfit = "" if self.allow_unfit else _concern(run.record.audit_of(task).doctor, dataset)
-        for group in known[dataset, rule.name].named(rule.group):
+        for group in known[dataset, rule.name].labels_for(rule.group):
             estimate = by_group.get(group, NONE)
             reason = unfit or why_undecided(estimate, most_unscored)
             verdict = "undecided" if reason else judge_interval(estimate.low, estimate.high, *rule.tolerated)

@@ -15,7 +15,7 @@ from typing import Any
 from rich.markup import escape
 
 from evenhand import datasets, measures
-from evenhand.auditing.sampling import placed
+from evenhand.auditing.sampling import order_of_drawing
 from evenhand.core.dataset import Dataset
 from evenhand.core.foreign import need
 from evenhand.core.items import Choice, NliPair
@@ -27,7 +27,7 @@ from evenhand.datasets.nli import LANGUAGES
 from evenhand.errors import BadInput, EvenhandError, check_known
 from evenhand.measures.choices import CONDITION, BbqBias, covers
 from evenhand.measures.nli import NEUTRAL, FractionNeutral
-from evenhand.models.planning.plan import normalised
+from evenhand.models.planning.plan import normalise_logps
 from evenhand.models.planning.sequences import USUAL, as_choice, label_words
 from evenhand.models.served.asking import Ability, answer
 from evenhand.models.served.options import UNLISTED
@@ -118,7 +118,7 @@ def _scorer(names: Sequence[str], rebuild: Callable[[dict[str, Any]], Any], *, n
             why = "no_response" if note == EMPTY else "invalid_response_format"
             return Logged.unscored(reason=why, explanation=note, metadata={"note": note})
         if probabilities and normalise:
-            read = Answer(normalised([(logp,) for logp in read.logps]))
+            read = Answer(normalise_logps([(logp,) for logp in read.logps]))
         item, logps = rebuild(state.metadata["item"]), read.logps
         scores = {name: score_item(item, [read], measure) for name, measure in how.items()}
         notes = "; ".join(dict.fromkeys(one.note for one in scores.values() if math.isnan(one.value)))
@@ -136,13 +136,13 @@ def _with_prerequisite_errors(build: Build) -> Build:
     """Raise our errors as inspect's PrerequisiteError, which it prints without a traceback."""
 
     @wraps(build)
-    def built(*args: Any, **given: Any) -> Task:
+    def make_task(*args: Any, **given: Any) -> Task:
         try:
             return build(*args, **given)
         except EvenhandError as error:
             raise PrerequisiteError(escape(str(error))) from error
 
-    return built
+    return make_task
 
 
 @task
@@ -195,7 +195,9 @@ def _task(
     Samples stand in the order in which `evenhand audit --limit` draws items, so that inspect's own limit takes the
     same ones: partners together, every group in proportion.
     """
-    each = [[_sample(data, data.items[n], ask) for *_, unit in placed(data, 0) for n in unit] for data in parts]
+    each = [
+        [_sample(data, data.items[n], ask) for *_, unit in order_of_drawing(data, 0) for n in unit] for data in parts
+    ]
     samples = [sample for several in zip_longest(*each) for sample in several if sample is not None]
     about = {data.name: {"version": data.version, "options": dict(data.options)} for data in parts}
     return Task(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast, overload
 
 from evenhand.core.described import describe
 from evenhand.core.model import Model, check_model, kind_of
-from evenhand.core.parameters import Checkpoint, Loading
+from evenhand.core.parameters import CheckpointOptions, Loading
 from evenhand.errors import BadInput, UnfitModel, check_known
 from evenhand.models.engines import ENGINES, OURS
 from evenhand.models.engines import add as add
@@ -30,7 +30,7 @@ def load(name: str = DEFAULT, *, base_url: str, concurrency: int = ..., samples:
 
 @overload
 def load(
-    name: str = DEFAULT, *, revision: str | None = ..., **checkpoint: Unpack[Checkpoint]
+    name: str = DEFAULT, *, revision: str | None = ..., **checkpoint: Unpack[CheckpointOptions]
 ) -> "MaskedLM | CausalLM | NliModel": ...
 
 

@@ -83,7 +83,7 @@ class Selective(Model, Protocol):
 
 
 @runtime_checkable
-class Counted(Model, Protocol):
+class CountsRequests(Model, Protocol):
     """A model that is sent requests for a question, none if it cannot be asked it; a budget counts them."""
 
     def requests(self, question: Question) -> Sequence[object]: ...
@@ -150,7 +150,7 @@ class RunsInWorker(Planned, Protocol):
         """The result of `function(model, *arguments)`, called in the model's process."""
 
 
-def overflowed(model: Model) -> int:
+def count_overflows(model: Model) -> int:
     """How many inputs overflowed in half precision and were computed in float32; 0 where the model does not count."""
     return int(model.overflowed) if hasattr(model, "overflowed") else 0
 

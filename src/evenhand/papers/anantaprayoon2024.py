@@ -11,7 +11,7 @@ from evenhand.datasets import is_available
 from evenhand.datasets.corpora import RELEASED, SIZE, examples
 from evenhand.errors import BadInput, ModelNotFound
 from evenhand.models import find
-from evenhand.papers.base import Reproduction, published, versus
+from evenhand.papers.base import Reproduction, load_published, versus
 from evenhand.papers.findings import SETS, distribution
 from evenhand.papers.metaeval import RATES, inference
 
@@ -133,7 +133,7 @@ PARTS = {"tables": tables, "correlations": correlations}
 
 
 def _published_tables(lang: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    numbers = published("anantaprayoon2024")
+    numbers = load_published("anantaprayoon2024")
     if lang not in numbers["table2"]:
         raise BadInput(f"The paper has models in en, ja and zh. Got '{lang}'.")
     return numbers["table2"][lang], [row for row in numbers["table3"] if row["language"] == lang]

@@ -13,7 +13,7 @@ from evenhand.datasets import rows
 from evenhand.datasets.corpora import Splitter, sentences
 from evenhand.errors import BadInput, UnfitModel
 from evenhand.models.base import OwnInputs, Read, Reading
-from evenhand.papers.base import Reproduction, file_name, published, versus
+from evenhand.papers.base import Reproduction, file_name, load_published, versus
 from evenhand.papers.findings import changes, evaluate_hypotheses, pairs, signed_ranks
 
 LENGTH = 16  # the next power of two of the longest sentence in words, not in tokens
@@ -88,7 +88,7 @@ def reproduce(
     `scores` is a file of associations that somebody else computed, instead of a model: with the columns Sentence,
     Pre_Assoc and, for those after fine-tuning, Post_Assoc, as the released code writes them. `model` is their name.
     """
-    numbers = published("bartl2020")
+    numbers = load_published("bartl2020")
     if mode not in numbers["reasons"]:
         raise BadInput(f"`mode` must be 'paper' or 'released'. Got {mode!r}.")
     if post and finetune:
@@ -151,10 +151,10 @@ def _import_runs(scores: Path, name: str, mode: Mode, out: Path) -> tuple[Run, R
     common: dict[str, Any] = {"dataset": "becpro-en", "name": name, "kind": "masked"}
     common["options"] = {"masks": "words"} if mode == "released" else {}
 
-    def taken(column: str, folder: str) -> Run:
+    def run_of(column: str, folder: str) -> Run:
         return from_scores(scores, columns={"text": "Sentence", "score": column}, out=out / folder / "en", **common)
 
-    return taken("Pre_Assoc", ""), taken("Post_Assoc", "post") if "Post_Assoc" in head else None
+    return run_of("Pre_Assoc", ""), run_of("Post_Assoc", "post") if "Post_Assoc" in head else None
 
 
 def _table(

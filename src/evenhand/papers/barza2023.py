@@ -16,7 +16,7 @@ from evenhand.datasets.corpora import reminders as sentences_with
 from evenhand.datasets.corpora import sampled, sentences
 from evenhand.errors import BadInput, ModelNotFound
 from evenhand.models import find
-from evenhand.papers.base import Reproduction, published, versus
+from evenhand.papers.base import Reproduction, load_published, versus
 from evenhand.papers.equalising import before_after, by_size, equalising, professions_in
 from evenhand.stats import clustered_interval, correlate, generator
 from evenhand.text import substituted
@@ -47,7 +47,7 @@ def column_of(name: str, numbers: Mapping[str, Any]) -> str:
 
 def stands_in(model: str) -> list[str]:
     """A note if the model is not the one of the thesis."""
-    if column_of(model, published("barza2023")) == "BERT-base":
+    if column_of(model, load_published("barza2023")) == "BERT-base":
         return []
     return [f"Not comparable: the thesis's model is BERT-base, ours '{model}'. Compare the pattern alone."]
 
@@ -66,7 +66,7 @@ def reproduce(
     `post` is the first model after debiasing, for the second columns of Tables 4 and 5. A model that is not in the
     thesis gets its own rows, without published numbers.
     """
-    numbers = published("barza2023")
+    numbers = load_published("barza2023")
     names_of_models = list(models) or [names[0] for names in numbers["models"].values()]
     runs, notes = {}, [*numbers["notes"], TABLE_5]
     for name in names_of_models:
@@ -102,7 +102,7 @@ def reproduce(
         *_kinds(kinds),
     ]
     if column_of(base, numbers) == "BERT-base":
-        notes.insert(0, _settled(cells))
+        notes.insert(0, _note_closeness(cells))
     measured = [*runs.values(), *after.values(), kinds]
     return Reproduction(pd.DataFrame(cells), notes, runs=measured, across=ACROSS)
 
@@ -137,7 +137,7 @@ def _examples(numbers: dict[str, Any], model: Model) -> Iterator[dict[str, Any]]
     yield cell("4.2.2", "doctor", "he, she", "APPD", mean, measured.value)
 
 
-def _settled(cells: list[dict[str, Any]]) -> str:
+def _note_closeness(cells: list[dict[str, Any]]) -> str:
     """A note on how close the values for single sentences are, and whether the thesis scored the full stop."""
     worst = {
         reading: max(abs(c["difference"]) for c in cells if c["table"] == "4.1.2" and c["group"].endswith(reading))
@@ -204,7 +204,7 @@ def reminders(
     times, with other samples and seeds, and the intervals are over these too.
     """
     study = Study(model, Path(out) / "reminders", PRONOUNS, recipe, draws, limit, seed, loading)
-    numbers = published("barza2023")["table5"]
+    numbers = load_published("barza2023")["table5"]
     text = substituted(corpus, seed=seed).sentences
     lessons: dict[str, list[str]] = {"alone": []}
     for word, times in product(WORDS.values(), COLUMNS.values()):
@@ -374,7 +374,7 @@ def corpora(
     """Debias `model`, fine-tune it on each of two `corpora` (in the thesis, toxic comments), and compare."""
     if len(corpora) != 2:
         raise BadInput(f"Table 4 compares two corpora. Got {len(corpora)}: for other numbers use `evenhand corpus`.")
-    numbers = published("barza2023")["table4"]
+    numbers = load_published("barza2023")["table4"]
     columns = dict(zip((BASE, DEBIASED, *corpora), ("base", "debias", "toxic", "severe_toxic"), strict=True))
     how: dict[str, Any] = {"debias_on": debias_on, "size": size, "draws": draws, "recipe": recipe, "limit": limit}
     texts = {name: name for name in corpora}

@@ -41,7 +41,7 @@ def versus(number: float | None, found: float | Mapping[Any, Any] | None, **abou
     return {**about, "published": number, "ours": value, "difference": difference, "low": low, "high": high}
 
 
-def published(paper: str) -> dict[str, Any]:
+def load_published(paper: str) -> dict[str, Any]:
     """The paper's numbers."""
     return tomllib.loads((DATA / f"{paper}.toml").read_text(encoding="utf-8"))
 

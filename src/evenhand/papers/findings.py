@@ -292,7 +292,7 @@ def summarise_effects(effects: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
 
 
 @dataclass(frozen=True)
-class Findings:
+class DatasetFindings:
     """What could be computed for one dataset; what does not apply is empty."""
 
     dataset: str
@@ -310,7 +310,7 @@ class Findings:
     """Social, agreement and form effects of crossed German forms: `summarise_effects`."""
 
 
-def findings(run: Run, dataset: str = "", *, frequency: Mapping[str, float] | None = None) -> list[Findings]:
+def findings(run: Run, dataset: str = "", *, frequency: Mapping[str, float] | None = None) -> list[DatasetFindings]:
     """The findings for each dataset of the run that has women and men to compare, or for one.
 
     `frequency` gives a number for each profession (or other attribute), to see whether scores merely follow it.
@@ -330,15 +330,15 @@ def findings(run: Run, dataset: str = "", *, frequency: Mapping[str, float] | No
 
 def _task_findings(
     scores: pd.DataFrame, by: str, task: Any, numbers: Mapping[str, Mapping[str, float]], unfit: bool
-) -> Findings:
+) -> DatasetFindings:
     against = partial(correlate_with, scores, by=by, cluster=task.cluster, seed=task.seed, what=["difference"])
     ranks = signed_ranks(pairs(scores), by)
     confounds = {k: against(v, within=False) for k, v in numbers.items() if task.cluster}
     if by != "prof_gender":
-        return Findings(task.dataset, by, ranks, confounds=confounds)
+        return DatasetFindings(task.dataset, by, ranks, confounds=confounds)
     grammar = agreeing(scores)
     crossed = "form" in scores and not grammar
-    return Findings(
+    return DatasetFindings(
         task.dataset,
         by,
         ranks,

@@ -1,7 +1,7 @@
 """Models trained with known rates of bias, and how far each measure follows the rate.
 
-`inference` trains NLI classifiers (Anantaprayoon et al. 2024, section 3). `masked` trains masked language models on
-text of which a known share follows stereotypes about jobs; our own design.
+`inference` trains NLI classifiers (Anantaprayoon et al. 2024, section 3). `masked_response` trains masked language
+models on text of which a known share follows stereotypes about jobs; our own design.
 """
 
 import json
@@ -178,7 +178,7 @@ EFFECT_SIZES = ("weat", "seat", "c-seat")
 """Measures whose own value of all items is the number for stereotypes about jobs."""
 
 
-def masked(
+def masked_response(
     model: str = "mini-en",
     *,
     measures: Sequence[str] = (),

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from evenhand import Drawing, Sections
 from evenhand.papers import written
-from evenhand.papers.findings import Findings, distribution, findings
+from evenhand.papers.findings import DatasetFindings, distribution, findings
 from evenhand.papers.printing import claim_lines
 from evenhand.show.tables import RANKS, estimate, framed, line, table
 
@@ -48,7 +48,7 @@ class Pronouns(Sections):
         return {**pronoun_figures(runs, marked), **sample_size_figures(runs)}
 
 
-class Labels(Sections):
+class LabelSections(Sections):
     """Labels of NLI by set (Anantaprayoon et al. 2024, Table 3)."""
 
     shown_here = ("fraction-entailment", "fraction-contradiction")
@@ -91,7 +91,7 @@ class WrittenTexts(Sections):
                 yield from written.sentences(written.summarise(scores, task.measure_options, task.seed))
 
 
-SECTIONS = (Professions(), Pronouns(), Labels(), TargetWords(), WrittenTexts())
+SECTIONS = (Professions(), Pronouns(), LabelSections(), TargetWords(), WrittenTexts())
 
 
 def _distribution(labels: pd.DataFrame, rows: Sequence[Any]) -> Iterator[RenderableType]:
@@ -107,7 +107,7 @@ def _distribution(labels: pd.DataFrame, rows: Sequence[Any]) -> Iterator[Rendera
     yield table(["evaluation data", "Ent.", "Con.", "Neu.", "FN", "NLI-CoAL"], lines, left=["evaluation data"])
 
 
-def _findings(result: Findings) -> Iterator[RenderableType]:
+def _findings(result: DatasetFindings) -> Iterator[RenderableType]:
     if result.ranks.empty:
         yield line("No two partners have both a score: a larger sample would have some.", "dim")
         return

@@ -11,7 +11,7 @@ import pandas as pd
 
 from evenhand import Dataset, Embed, Run, Span, Target, audit, datasets, load
 from evenhand.errors import BadInput, DataNotFound, check_known
-from evenhand.papers.base import Reproduction, folder, published, read, versus
+from evenhand.papers.base import Reproduction, folder, load_published, read, versus
 
 BY_DEFINITION = 0.5  # Figure 1 leaves out words such as businesswoman: here, those that the authors score so high
 PAIRS, HE_SHE = "professions by ten pairs", "professions by he and she"
@@ -28,7 +28,7 @@ def bolukbasi2016(*, vectors: str | Path | None = None, out: str | Path = "runs/
     word2vec's file of Google News, by default a part of it under EVENHAND_DATA. What the paper lacks: the interval.
     """
     source = folder("debiaswe", "the authors' repository, tolga-b/debiaswe, data", "lists of words")
-    numbers, data = published("bolukbasi2016"), []
+    numbers, data = load_published("bolukbasi2016"), []
     gendered = read(source / "professions.json", lambda text: {str(w): float(by) for w, by, _ in json.loads(text)})
     pairs = read(source / "definitional_pairs.json", lambda text: [(str(m), str(w)) for w, m in json.loads(text)])
     for name, some in ((PAIRS, pairs), (HE_SHE, [("he", "she")])):
@@ -63,7 +63,7 @@ def caliskan2017(
 
     `embedding` is word2vec or glove. Words without a vector are left out and named. What the paper lacks: intervals.
     """
-    numbers = published("caliskan2017")
+    numbers = load_published("caliskan2017")
     check_known("published embedding", [embedding], numbers)
     items: dict[str, Any] = {test: datasets.load("weat", test=test).items for test in numbers[embedding]}
     file, missing = _vectors(vectors, [item for some in items.values() for item in some])
@@ -83,7 +83,7 @@ def liang2020(*, out: str | Path = "runs/reproduce") -> Reproduction:
 
     The encodings are left in `out` as vectors by sentence, a model for `audit`. What the paper lacks: intervals and p.
     """
-    source, numbers = folder("published/seat", ENCODINGS, "encodings"), published("liang2020")["d"]
+    source, numbers = folder("published/seat", ENCODINGS, "encodings"), load_published("liang2020")["d"]
     vectors: dict[str, Any] = {}
     for test in numbers:  # sentences that several tests have are encoded alike
         vectors |= _encodings(source / f"bert-seat{test}.npz", datasets.load("seat", test=test).items)

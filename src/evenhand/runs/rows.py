@@ -10,11 +10,11 @@ from evenhand.core.dataset import base_name
 from evenhand.runs.record import AuditRecord, RunRecord, TaskRecord
 from evenhand.runs.values import ValueRecord
 from evenhand.stats.estimate import Estimate
-from evenhand.stats.verdict import Verdict, decide, size
+from evenhand.stats.verdict import Lean, decide, size
 
 FEMALE_MALE = ", female - male"
 """What policies and tables add to the name of a measure whose female and male items are compared as pairs."""
-NO_ESTIMATE, UNTESTED = Estimate(math.nan), Verdict(0, "untested")
+NO_ESTIMATE, UNTESTED = Estimate(math.nan), Lean(0, "untested")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class Number(Estimate):
     form: str = "+.3f"
     narrow: Estimate = NO_ESTIMATE
     """The value with the interval in these sentences, where its own covers others."""
-    verdict: Verdict = UNTESTED
+    verdict: Lean = UNTESTED
 
     @property
     def text(self) -> str:

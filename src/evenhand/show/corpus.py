@@ -9,12 +9,12 @@ import pandas as pd
 from rich.console import Group, RenderableType
 
 from evenhand.runs.rows import Number
-from evenhand.show.page.readings import Verdict
+from evenhand.show.page.readings import WordedVerdict
 from evenhand.show.page.runs import render
 from evenhand.show.page.scale import IntervalScale, domain, strip
 from evenhand.show.tables import framed, line, table
 from evenhand.stats.estimate import Estimate
-from evenhand.text.shares import FEWEST, SIDES, Counted, Ratio
+from evenhand.text.shares import FEWEST, SIDES, CorpusCount, Ratio
 
 LEANS = {
     "female": "● more women",
@@ -38,13 +38,13 @@ def percent(share: Estimate) -> str:
     return f"{100 * share.value:.1f} %{ends}"
 
 
-def size(count: Counted) -> str:
+def size(count: CorpusCount) -> str:
     """How large a corpus is."""
     sizes = {count.unit: count.documents, "sentence": count.sentences}
     return ", ".join(f"{n:,} {what}{'s' if n != 1 else ''}" for what, n in sizes.items())
 
 
-def cautions(count: Counted) -> list[str]:
+def cautions(count: CorpusCount) -> list[str]:
     """Warnings about the numbers: files that were skipped, and paragraphs that were counted as documents."""
     notes = []
     if count.unit == "paragraph":
@@ -55,17 +55,17 @@ def cautions(count: Counted) -> list[str]:
     return notes
 
 
-def shares(count: Counted) -> dict[str, Ratio]:
+def shares(count: CorpusCount) -> dict[str, Ratio]:
     """The counts of women and men, by gendered words and by first names."""
     return {"gendered words": count.words, "first names": count.names}
 
 
-def number_tested(count: Counted) -> str:
+def number_tested(count: CorpusCount) -> str:
     """How many words were tested."""
     return f"{count.tested:,} were tested" if count.tested else f"none is in {FEWEST} sentences about one of them alone"
 
 
-def around(count: Counted) -> dict[str, dict[str, str]]:
+def around(count: CorpusCount) -> dict[str, dict[str, str]]:
     """The words that occur more often with women, and with men, than chance explains, the largest |z| first.
 
     Each has its number of sentences there and, in brackets, the expected one: "nursing 12 (5)".
@@ -80,12 +80,12 @@ def around(count: Counted) -> dict[str, dict[str, str]]:
     return words
 
 
-def corpus_tables(name: str, count: Counted) -> RenderableType:
+def corpus_tables(name: str, count: CorpusCount) -> RenderableType:
     """A corpus in numbers: women and men by words and by first names, professions, words around them."""
     return Group(*_corpus_parts(name, count))
 
 
-def _corpus_parts(name: str, count: Counted) -> Iterator[RenderableType]:
+def _corpus_parts(name: str, count: CorpusCount) -> Iterator[RenderableType]:
     yield line(f"{name}: {size(count)}", "bold")
     heads = ("counted", "women", "men", "share of women", "verdict")
     rows = [[what, f"{r.female:,}", f"{r.male:,}", percent(r.share), lean(r.lean)] for what, r in shares(count).items()]
@@ -124,7 +124,7 @@ class Section:
     """A corpus on the page."""
 
     name: str
-    found: Counted
+    found: CorpusCount
     examples: Mapping[str, Sequence[str]]
     """Example sentences by word."""
 
@@ -194,12 +194,12 @@ class Section:
         return {who: frame[frame["gender"] == side] for who, side in (("women", "female"), ("men", "male"))}
 
 
-def _lean_verdicts(lean: str) -> list[Verdict]:
-    return [Verdict("leans" if lean in SIDES else "undecided", lean)]
+def _lean_verdicts(lean: str) -> list[WordedVerdict]:
+    return [WordedVerdict("leans" if lean in SIDES else "undecided", lean)]
 
 
 def corpus_page(
-    corpora: Mapping[str, Counted],
+    corpora: Mapping[str, CorpusCount],
     examples: Mapping[str, Mapping[str, Sequence[str]]],
     facts: Mapping[str, str],
     listed: str = "professions",

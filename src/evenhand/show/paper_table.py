@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from evenhand.core.described import describe
-from evenhand.core.parameters import Table
+from evenhand.core.parameters import TableOptions
 from evenhand.errors import BadInput, UnknownName
 from evenhand.formats.escaping import latex as escaped
 from evenhand.formats.escaping import markdown as escaped_markdown
@@ -17,7 +17,7 @@ from evenhand.runs.comparable import distinct_names, of_two_kinds, same_task, ta
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 from evenhand.show.page import readings
-from evenhand.show.page.section import Line, Measured
+from evenhand.show.page.section import Measured, ScorecardLine
 from evenhand.show.tables import markdown_table
 from evenhand.stats.verdict import MARKS, NO_SIZE, RULE, SIZES
 
@@ -94,7 +94,7 @@ class PaperTable:
         return [*((name,) for name in COLUMN), *models], columns, cells
 
 
-@describe(Table)
+@describe(TableOptions)
 def table(
     runs: StoredRun | str | Path | Sequence[StoredRun | str | Path],
     *,
@@ -141,7 +141,7 @@ def _section(runs: Sequence[StoredRun], task: TaskRecord) -> Measured:
     return Measured([run for run, _ in having], [name for _, name in having], task)
 
 
-def _rows(section: Measured, line: Line) -> Iterator[Cell]:
+def _rows(section: Measured, line: ScorecardLine) -> Iterator[Cell]:
     """One number as rows of the frame, a row for each model."""
     for model, number, verdict in zip(section.names, line.numbers, line.verdicts, strict=True):
         yield {

@@ -25,7 +25,7 @@ from evenhand.runs.rows import Row
 from evenhand.show import comparison as compared
 from evenhand.show import track as tracked
 from evenhand.show.page import readings
-from evenhand.show.page.section import AGREEING, Line, Measured, measured_tasks
+from evenhand.show.page.section import AGREEING, Measured, ScorecardLine, measured_tasks
 from evenhand.show.page.short import lead, main_leans, summary
 from evenhand.show.tables import VERDICTS, P, cell, line, table
 from evenhand.stats.verdict import MARKS, NO_SIZE, RULE, SIZES
@@ -46,7 +46,7 @@ Cells = tuple[str, str, str, Text, Text]
 """The cells of a row: label, value, interval, verdict, trust."""
 
 
-def fitted(width: int) -> int:
+def fit_width(width: int) -> int:
     """The width of the answer on a terminal of `width` columns: between NARROWEST and WIDEST."""
     return min(WIDEST, max(NARROWEST, width))
 
@@ -69,7 +69,7 @@ def answer(run: StoredRun, width: int = NARROWEST) -> RenderableType:
     return Group(*parts)
 
 
-def _legend(lines: Sequence[tuple[Measured, Line]]) -> Iterator[str]:
+def _legend(lines: Sequence[tuple[Measured, ScorecardLine]]) -> Iterator[str]:
     """What the words and marks of the table mean."""
     verdicts = [line.verdicts[0] for _, line in lines]
     if any(line.label == "stereotype" for _, line in lines):
@@ -88,12 +88,12 @@ def brief(run: StoredRun) -> RenderableType:
     return Group(*_lead(run, summary(sections)), *_cautions(run, sections), line(next(_next_steps(run)), ""))
 
 
-def _lead(run: StoredRun, lines: Sequence[tuple[Measured, Line]]) -> Iterator[RenderableType]:
+def _lead(run: StoredRun, lines: Sequence[tuple[Measured, ScorecardLine]]) -> Iterator[RenderableType]:
     yield Text(f"{run.record.model}: {lead(lines)}", "bold")
     yield from (Padding(text, (0, 0, 0, 2)) for text in _sentences(lines))
 
 
-def _rows_that_fit(lines: Sequence[tuple[Measured, Line]]) -> list[tuple[Measured, Line]]:
+def _rows_that_fit(lines: Sequence[tuple[Measured, ScorecardLine]]) -> list[tuple[Measured, ScorecardLine]]:
     """The main numbers, and the other rows of each dataset where all of them fit in ROWS."""
     left, datasets = ROWS - sum(row.main for _, row in lines), set[str]()
     for dataset, count in Counter(section.dataset for section, row in lines if not row.main).items():
@@ -102,14 +102,14 @@ def _rows_that_fit(lines: Sequence[tuple[Measured, Line]]) -> list[tuple[Measure
     return [pair for pair in lines if pair[1].main or pair[0].dataset in datasets]
 
 
-def _reasons(lines: Sequence[tuple[Measured, Line]]) -> list[str]:
+def _reasons(lines: Sequence[tuple[Measured, ScorecardLine]]) -> list[str]:
     """The most frequent reason to trust a number with care, if there is one."""
     kinds = ("careful", "not tested")
     reasons = Counter(f"trust {line.trust.level}: {line.trust.why}" for _, line in lines if line.trust.level in kinds)
     return [why for why, _ in reasons.most_common(1)]
 
 
-def _detectable_leans(lines: Sequence[tuple[Measured, Line]]) -> Iterator[str]:
+def _detectable_leans(lines: Sequence[tuple[Measured, ScorecardLine]]) -> Iterator[str]:
     """For main numbers that show no lean, the smallest lean that such data would show in four of five cases."""
     for section, row in lines:
         number = row.numbers[0]
@@ -123,7 +123,7 @@ def _dataset_title(section: Measured) -> str:
     return f"{title} · {section.dataset}" if title != section.dataset else title
 
 
-def _sentences(lines: Sequence[tuple[Measured, Line]]) -> Iterator[Text]:
+def _sentences(lines: Sequence[tuple[Measured, ScorecardLine]]) -> Iterator[Text]:
     shown = main_leans(lines)
     for section, row in shown[:SENTENCES]:
         verdict = row.verdicts[0]
@@ -167,13 +167,13 @@ def _unscored_notes(run: StoredRun) -> Iterator[str]:
             yield f"Items of {dataset} without a score: {why}."
 
 
-def _table(lines: Sequence[tuple[Measured, Line]], width: int) -> Iterator[RenderableType]:
+def _table(lines: Sequence[tuple[Measured, ScorecardLine]], width: int) -> Iterator[RenderableType]:
     """The main numbers, under a heading for each dataset with its name and its question."""
     room = width - sum(WIDTHS) - len(WIDTHS) - 1  # labels have what they need of it, and verdicts the rest
     label = min(room, max(len(_row(found)[0]) for _, found in lines))
     sizes = label, room - label
     yield _grid([("", "value", "95 % interval", Text("verdict"), Text("trust"))], sizes, "dim")
-    datasets: dict[str, list[tuple[Measured, Line]]] = {}
+    datasets: dict[str, list[tuple[Measured, ScorecardLine]]] = {}
     for section, found in lines:
         datasets.setdefault(section.dataset, []).append((section, found))
     for members in datasets.values():
@@ -184,7 +184,7 @@ def _table(lines: Sequence[tuple[Measured, Line]], width: int) -> Iterator[Rende
         yield _grid([_row(found) for _, found in members], sizes, "")
 
 
-def _row(found: Line) -> Cells:
+def _row(found: ScorecardLine) -> Cells:
     number, verdict, trust = found.numbers[0], found.verdicts[0], found.trust.level
     says = Text(f"{verdict.mark} {verdict.short}")
     label = f"{'  ' if found.main else '    '}{found.label or 'all'}"

@@ -32,7 +32,7 @@ Reason = Literal["", "no value", "unfit", "untested", "no interval", "too few"]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Lean:
     """Which side of neutral a value leans to: 1 above, -1 below, 0 where no lean is shown, or `why` says why not."""
 
     side: int
@@ -44,19 +44,19 @@ class Verdict:
         return self.why or {-1: "below", 0: "not shown", 1: "above"}[self.side]
 
 
-def decide(found: Estimate, neutral: float = 0.0, *, unfit: bool = False) -> Verdict:
+def decide(found: Estimate, neutral: float = 0.0, *, unfit: bool = False) -> Lean:
     """Apply the rule to an estimate whose p was adjusted by `adjust`."""
     if not found.known:
-        return Verdict(0, "no value")
+        return Lean(0, "no value")
     if unfit:
-        return Verdict(0, "unfit")
+        return Lean(0, "unfit")
     if not found.needed or math.isnan(neutral):
-        return Verdict(0, "untested")
+        return Lean(0, "untested")
     if found.clusters < found.needed:
-        return Verdict(0, "too few")
+        return Lean(0, "too few")
     if not found.spans or found.low == found.high:  # an interval of no width: all scores were the same
-        return Verdict(0, "no interval")
-    return Verdict(found.side(neutral) if found.p_holm < ALPHA else 0)
+        return Lean(0, "no interval")
+    return Lean(found.side(neutral) if found.p_holm < ALPHA else 0)
 
 
 def change_side(low: float, high: float, p_holm: float, clusters: int, needed: int, *, unfit: bool = False) -> int:

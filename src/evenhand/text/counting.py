@@ -25,7 +25,7 @@ from evenhand.distributed.cluster import check_engine, connection
 from evenhand.errors import BadInput, RunError
 from evenhand.text.name_lists import Names, read_names
 from evenhand.text.names import Naming
-from evenhand.text.shares import CorpusCounts, Counted, summarise
+from evenhand.text.shares import CorpusCount, CorpusCounts, summarise
 from evenhand.text.text_files import sections
 
 WORD = re.compile(r"[^\W\d_]+")
@@ -199,7 +199,7 @@ def count_all(
     address: str | None = None,
     workers: int | None = None,
     out: Path | None = None,
-) -> dict[str, Counted]:
+) -> dict[str, CorpusCount]:
     """The counts of each corpus, by its name; `engine="ray"` counts on a cluster, with the same numbers.
 
     Intervals resample documents. Texts that seem not to be English are refused, unless `lang="en"` says that they are.

@@ -107,7 +107,7 @@ class Ratio:
 
 
 @dataclass(frozen=True)
-class Counted:
+class CorpusCount:
     """The counts of a corpus. Logarithms above 0 are male, below 0 female.
 
     `words` are gendered words, `names` first names of people. `beside` has a row for each profession with enough
@@ -162,7 +162,7 @@ class Counted:
         return Estimate(float(self.beside["ratio"].abs().mean()), n=len(self.beside))
 
 
-def summarise(counts: CorpusCounts, gender: Callable[[str], str | None], *, seed: int = 0) -> Counted:
+def summarise(counts: CorpusCounts, gender: Callable[[str], str | None], *, seed: int = 0) -> CorpusCount:
     """The ratios, intervals and tables of these counts; `gender` gives that of a gendered word."""
     if not counts.totals:
         raise BadInput("The corpus has no texts.")
@@ -177,7 +177,7 @@ def summarise(counts: CorpusCounts, gender: Callable[[str], str | None], *, seed
     }
     sides = {side: counts.sentences[side] for side in (*SIDES, "both", "neither")}
     total = counts.sentences.total()
-    return Counted(len(table), total, sides, words, names, beside, contexts, common, rare, tested)
+    return CorpusCount(len(table), total, sides, words, names, beside, contexts, common, rare, tested)
 
 
 def _ratio(table: Floats, rng: np.random.Generator, what: str) -> Ratio:

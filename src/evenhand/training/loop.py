@@ -54,7 +54,7 @@ def batches(lengths: Sequence[int], size: int, seed: int) -> Iterator[list[int]]
         yield from (cut[number] for number in torch.randperm(len(cut), generator=chance).tolist())
 
 
-def padded(rows: Sequence[Sequence[int]], fill: int) -> Tensor:
+def pad_rows(rows: Sequence[Sequence[int]], fill: int) -> Tensor:
     """The rows as one tensor, padded to the longest."""
     longest = max(map(len, rows))
     return torch.tensor([[*row, *[fill] * (longest - len(row))] for row in rows])  # (batch, length)

@@ -14,7 +14,7 @@ from torch.nn.functional import cross_entropy
 from evenhand.errors import BadInput
 from evenhand.models import load_masked
 from evenhand.training import loop
-from evenhand.training.loop import EVERY, IGNORED, Tensors, card, make_accelerator, padded, train, write_model
+from evenhand.training.loop import EVERY, IGNORED, Tensors, card, make_accelerator, pad_rows, train, write_model
 
 log = logging.getLogger(__name__)
 
@@ -64,7 +64,7 @@ def finetune(base: str, texts: Sequence[str], recipe: Recipe, out: Path, *, ever
 
     def tensors(numbers: Sequence[int]) -> Tensors:
         rows = [encoded[number] for number in numbers]
-        ids, attention = padded(rows, tokenizer.pad_token_id or 0), padded([[1] * len(row) for row in rows], 0)
+        ids, attention = pad_rows(rows, tokenizer.pad_token_id or 0), pad_rows([[1] * len(row) for row in rows], 0)
         ids, labels = _mask_tokens(ids, attention, tokenizer, recipe.masked, mask_too=recipe.pads_with_mask)
         return {"input_ids": ids, "attention_mask": attention, "labels": labels}
 

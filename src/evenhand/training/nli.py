@@ -27,7 +27,7 @@ from evenhand.models.loading.names import find
 from evenhand.models.networks.nli import NliModel, token_types
 from evenhand.stats.intervals import proportion_interval
 from evenhand.training import loop
-from evenhand.training.loop import CARD, Recipe, Tensors, card, make_accelerator, padded, train, write_model
+from evenhand.training.loop import CARD, Recipe, Tensors, card, make_accelerator, pad_rows, train, write_model
 
 log = logging.getLogger(__name__)
 
@@ -132,9 +132,9 @@ class _Encoded:
 
     def tensors(self, numbers: Sequence[int]) -> Tensors:
         rows = [self.ids[number] for number in numbers]
-        batch = {"input_ids": padded(rows, self.pad), "attention_mask": padded([[1] * len(row) for row in rows], 0)}
+        batch = {"input_ids": pad_rows(rows, self.pad), "attention_mask": pad_rows([[1] * len(row) for row in rows], 0)}
         if self.types:
-            batch["token_type_ids"] = padded([self.types[number] for number in numbers], 0)
+            batch["token_type_ids"] = pad_rows([self.types[number] for number in numbers], 0)
         return {**batch, "labels": torch.tensor([self.labels[number] for number in numbers])}
 
 

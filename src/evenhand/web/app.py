@@ -30,7 +30,7 @@ from evenhand.text.swap import swapper
 from evenhand.web import showing
 from evenhand.web.guarding import LARGEST_BODY, TOO_LARGE, Guarded, Hosts, refusal, render, static_files
 from evenhand.web.listing import HeadlinesOf, Runs, list_corpora, two_latest
-from evenhand.web.probing import Probe, split_words
+from evenhand.web.probing import ProbedModels, split_words
 
 LONGEST = 20_000
 """Characters of a text; `evenhand swap` takes files of any length."""
@@ -69,7 +69,7 @@ def application(
     folder: Path, *, models: Sequence[str] = (), hosts: Hosts | None = None, token: str | None = None
 ) -> ASGIApp:
     """The server of the runs in a folder. `models` can be probed, in addition to those known by name."""
-    site = Site(Runs(folder), Probe(models))
+    site = Site(Runs(folder), ProbedModels(models))
     routes = [
         Route("/", site.home),
         Route("/runs/{ids}", site.run),
@@ -96,7 +96,7 @@ class Site:
     So requests may wait for each other.
     """
 
-    def __init__(self, runs: Runs, models: Probe) -> None:
+    def __init__(self, runs: Runs, models: ProbedModels) -> None:
         self.runs = runs
         self.models = models
         self.warm = False
@@ -162,11 +162,11 @@ class Site:
         if "text" not in given:
             return self._soon(show(probed=None, error=""))
 
-        async def probed() -> Any:
+        async def ask_probe() -> Any:
             words = split_words(fields["words"])
             return await _run_in_pool(self.answering, lambda: self.models.ask(names, fields["text"], words))
 
-        return await self._respond(show, "probed", probed())
+        return await self._respond(show, "probed", ask_probe())
 
     async def swap(self, request: Request) -> Response:
         show = partial(render, "swap.html", rules=RULES)

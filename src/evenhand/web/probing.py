@@ -40,7 +40,7 @@ class Bar:
         return self.note or ("under 0.001 %" if share < 0.001 else f"{share:.3g} %")
 
 
-class Probe:
+class ProbedModels:
     """Models by name, loaded when they are first asked. Not thread-safe: a model answers one request at a time."""
 
     def __init__(self, given: Sequence[str] = ()) -> None:

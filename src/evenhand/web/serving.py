@@ -73,7 +73,7 @@ def listen(folder: Path, *, host: str, port: int, token: str | None = None, mode
     listening = _bind(host, port)
     config = uvicorn.Config(
         app,
-        http=Connection,
+        http=TimedConnection,
         backlog=BACKLOG,
         log_level="error",  # a warning for each malformed request would let visitors fill the terminal
         access_log=False,  # it would contain the token
@@ -104,12 +104,12 @@ class Server(uvicorn.Server):
 
     async def on_tick(self, counter: int) -> bool:
         for connection in list(self.server_state.connections):
-            if isinstance(connection, Connection):
+            if isinstance(connection, TimedConnection):
                 connection.close_if_late()
         return await super().on_tick(counter)
 
 
-class Connection(H11Protocol):
+class TimedConnection(H11Protocol):
     """A connection that is closed when a request takes too long to arrive, or its answer to be read."""
 
     unread_since = math.inf
@@ -120,7 +120,9 @@ class Connection(H11Protocol):
         super().connection_made(transport)
         self.waiting_since = self.loop.time()
         if len(self.connections) > MOST:
-            min((c for c in self.connections if isinstance(c, Connection)), key=Connection._importance)._end(*FULL)
+            min((c for c in self.connections if isinstance(c, TimedConnection)), key=TimedConnection._importance)._end(
+                *FULL
+            )
 
     def on_response_complete(self) -> None:
         super().on_response_complete()

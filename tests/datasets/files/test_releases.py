@@ -89,7 +89,7 @@ def test_what_states_no_licence_is_never_downloaded(bare: Path, monkeypatch: pyt
     with pytest.raises(BadInput, match="states? no licence.*put gap-test.tsv under EVENHAND_DATA/gap/ yourself"):
         releases.fetch("gap")
     with pytest.raises(BadInput, match="It states no licence: put the release's gap-test.tsv under EVENHAND_DATA/gap/"):
-        releases.released("gap", "test")
+        releases.find_release("gap", "test")
 
 
 def test_checksums_are_those_of_the_released_files(data: Path) -> None:

@@ -10,7 +10,7 @@ import torch
 
 import evenhand
 from evenhand.core.questions import Answer, Likelihood, Question, Write
-from evenhand.core.writing import written
+from evenhand.core.writing import countable_text
 from evenhand.errors import RunError, UnfitModel
 from evenhand.models.cache import CachedAnswers, Remembering
 from evenhand.models.networks.causal import CausalLM
@@ -80,7 +80,7 @@ def test_numbers_are_the_log_probabilities_of_the_drawn_tokens(temperature: floa
                 (*ids, token) for ids in rows for token in range(1, len(TOKENS)) if close(after[ids][token], number)
             ]
         cut = len(answer.numbers) == longest
-        assert answer.text in [written("".join(TOKENS[token] for token in ids), cut=cut) for ids in rows]
+        assert answer.text in [countable_text("".join(TOKENS[token] for token in ids), cut=cut) for ids in rows]
         assert len(rows) == 1
         lengths.add(len(answer.numbers))
     assert len(lengths) > 2
@@ -125,7 +125,7 @@ def test_a_text_that_is_cut_ends_with_a_whole_word() -> None:
     ],
 )
 def test_thoughts_and_cut_words_do_not_count(text: str, cut: bool, counts: str) -> None:
-    assert written(text, cut=cut) == counts
+    assert countable_text(text, cut=cut) == counts
 
 
 def test_a_prompt_that_leaves_no_room_is_too_long() -> None:

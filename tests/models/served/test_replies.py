@@ -136,8 +136,8 @@ def test_sglangs_echo_without_a_start_token_has_no_number_for_the_first_token() 
 
 
 def test_the_likeliest_tokens_are_read_from_both_shapes() -> None:
-    assert replies.generated(LLAMA_CPP)[0].top == ((" Paris", -0.25), (" the", -2.75))
-    assert replies.generated(OPENAI_CHAT)[0].top == (("B", -0.125), ("A", -2.5))
+    assert replies.reported_tokens(LLAMA_CPP)[0].top == ((" Paris", -0.25), (" the", -2.75))
+    assert replies.reported_tokens(OPENAI_CHAT)[0].top == (("B", -0.125), ("A", -2.5))
     assert replies.text(OPENAI_CHAT) == "B"
     assert replies.text(LLAMA_CPP) == " Paris"
     assert replies.model(OPENAI_CHAT) == "gpt-4o-mini-2024-07-18"
@@ -158,10 +158,10 @@ def test_the_likeliest_tokens_are_read_from_both_shapes() -> None:
 )
 def test_another_shape_is_a_sentence(reply: dict[str, Any]) -> None:
     with pytest.raises(ModelError, match="not of the shape of OpenAI's API"):
-        replies.generated(reply)
+        replies.reported_tokens(reply)
 
 
 def test_nothing_is_made_of_what_is_not_there() -> None:
     bare: dict[str, Any] = {"choices": [{}]}
-    assert (replies.generated(bare), replies.of_prompt(bare), replies.text(bare)) == ([], [], "")
+    assert (replies.reported_tokens(bare), replies.of_prompt(bare), replies.text(bare)) == ([], [], "")
     assert (replies.model(bare), replies.prompt_tokens(bare), replies.offsets(bare)) == ("", 0, [])

@@ -26,7 +26,7 @@ from evenhand.core.files import LARGEST, from_json, read_parsed
 from evenhand.core.foreign import need
 from evenhand.core.items import Item
 from evenhand.core.measure import Traits
-from evenhand.errors import BadInput, shortened
+from evenhand.errors import BadInput, shorten
 from evenhand.models.planning.sequences import USUAL
 from evenhand.runs.record import Imported
 
@@ -93,7 +93,7 @@ def _opened(path: Path) -> Iterator[tuple[Any, Iterable[Mapping[str, Any]]]]:
     except Exception as error:  # a damaged archive raises whatever its decompressor likes
         what = f"no {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__
         raise BadInput(
-            f"'{path}' cannot be read as a log of inspect_ai: {shortened(what, 100)}. Is it damaged? Try: inspect view."
+            f"'{path}' cannot be read as a log of inspect_ai: {shorten(what, 100)}. Is it damaged? Try: inspect view."
         ) from error
 
 
@@ -104,7 +104,7 @@ def _parse_log(path: Path, header: Mapping[str, Any], samples: Iterable[Mapping[
         raise BadInput(f"'{path}' is a log of the task '{spec['task']}', which is not evenhand's. Those are {TASKS}.")
     if header["status"] != "success":
         why = (header.get("error") or {}).get("message", "")
-        raise _unfinished_error(path, f"{header['status']}{f', {shortened(why, 100)!r}' if why else ''}")
+        raise _unfinished_error(path, f"{header['status']}{f', {shorten(why, 100)!r}' if why else ''}")
     datasets = {n: {"version": of["version"], "options": dict(of["options"])} for n, of in ours["datasets"].items()}
     answers: dict[str, dict[str, Answers]] = {name: {} for name in datasets}
     for sample in samples:

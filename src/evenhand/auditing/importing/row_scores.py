@@ -16,7 +16,7 @@ from evenhand.core.measure import Measures, Traits, Unscored, summary_of
 from evenhand.core.model import check_answer
 from evenhand.core.questions import Answer, Fill, Question
 from evenhand.core.scores import Score
-from evenhand.errors import BadInput, shortened
+from evenhand.errors import BadInput, shorten
 from evenhand.runs.record import Imported
 from evenhand.stats.estimate import TOO_FAR, number_fault
 
@@ -109,7 +109,7 @@ class Matched:
         """How many rows and items have no partner, and the first of them."""
         lines = []
         if self.left_out:
-            named = [f"{row.where.rpartition(', ')[2]}: {shortened(row.what, 60)}" for row in self.left_out[:NAMED]]
+            named = [f"{row.where.rpartition(', ')[2]}: {shorten(row.what, 60)}" for row in self.left_out[:NAMED]]
             which = "; ".join([*named, "and others"] if len(self.left_out) > NAMED else named)
             whole = self.total or sum(row is not None for row in self.rows) + len(self.left_out)
             lines.append(f"{len(self.left_out):,} of {whole:,} rows of {file} are no items of {dataset.name}: {which}.")

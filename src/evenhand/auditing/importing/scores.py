@@ -31,7 +31,14 @@ from evenhand.auditing.importing.row_scores import (
     scores_of,
 )
 from evenhand.auditing.importing.texts import is_of_prompts, score_texts
-from evenhand.auditing.merging import audits_to_keep, check_overwrite, existing_record, finish, output_folder, scored
+from evenhand.auditing.merging import (
+    add_outcomes,
+    audits_to_keep,
+    check_overwrite,
+    existing_record,
+    finish,
+    output_folder,
+)
 from evenhand.auditing.spec import PlannedTask, Reader, caveats
 from evenhand.checks.fit import flaw_warnings
 from evenhand.core.dataset import Dataset, base_name
@@ -103,7 +110,7 @@ def import_scores(
     with output_folder(path), folder.lock_folder(path):
         stays = () if fresh else audits_to_keep(existing_record(path, model), records)
         before = StoredRun.load(path) if stays else None
-        audits = (*stays, scored(audited, tasks, results))
+        audits = (*stays, add_outcomes(audited, tasks, results))
         record = RunRecord(model=name, fingerprint=model.fingerprint, audits=audits, sha256={})
         run = finish(path, record, tasks, results, reader, before)
         (path / folder.ANSWERS).unlink(missing_ok=True)  # of a run that was here, if this one is `fresh`

@@ -15,7 +15,7 @@ from evenhand.core.items import Prompt
 from evenhand.core.loop import score
 from evenhand.core.measure import Traits
 from evenhand.core.questions import Answer
-from evenhand.core.writing import SURROGATE, written
+from evenhand.core.writing import SURROGATE, countable_text
 from evenhand.datasets import BUILDERS, load, needed_by, options_of
 from evenhand.datasets.files.language import not_english
 from evenhand.datasets.files.rows import SUFFIXES, rows
@@ -57,7 +57,7 @@ def score_texts(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
     file = "the data frame" if isinstance(source, pd.DataFrame) else source.name
     if not any(texts for *_, texts in found):
         raise BadInput(f"{file} has no texts.")
-    if why := not_english(written(text) for *_, texts in found for text in texts):
+    if why := not_english(countable_text(text) for *_, texts in found for text in texts):
         raise BadInput(
             f"{file}: {why} The prompts of {foreign.dataset}, and the words that are looked for, are English."
         )
@@ -78,7 +78,7 @@ def score_texts(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
     scores, missing = [], Answer.none(f"not in {file}")
     for one in asked:
         answers = [
-            [Answer(text=written(text)) for text in row.texts] if row and row.texts else [missing]
+            [Answer(text=countable_text(text)) for text in row.texts] if row and row.texts else [missing]
             for row in matched.rows
         ]
         items = one.task.dataset.items

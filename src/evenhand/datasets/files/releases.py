@@ -70,7 +70,7 @@ def locate(folder: str, path: str) -> Path | None:
     return next((place for place in places if place.is_file()), None)
 
 
-def released(name: str, part: str) -> Path:
+def find_release(name: str, part: str) -> Path:
     """The path of a release's file with that part in its name; if it is missing, an error says how to get it."""
     release = RELEASES[name]
     path = next(path for path in release.files if part in path)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Choice
-from evenhand.datasets.files.releases import RELEASES, released
+from evenhand.datasets.files.releases import RELEASES, find_release
 from evenhand.datasets.kinds import kinds_of
 from evenhand.errors import BadInput
 from evenhand.measures.choices import AMBIGUOUS, DISAMBIGUATED
@@ -79,7 +79,7 @@ def build(name: str, source: Source, order: Order) -> Dataset:
 
 
 def _choices(source: Source, condition: str, order: Order) -> Iterator[Choice]:
-    path = released(source.release, source.part)
+    path = find_release(source.release, source.part)
     cycles = defaultdict[str, Iterator[Sequence[int]]](lambda: cycle(ORDERS))
     for line, given in source.lines(path):
         try:

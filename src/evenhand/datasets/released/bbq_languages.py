@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.core.dataset import Dataset
-from evenhand.datasets.files.releases import released
+from evenhand.datasets.files.releases import find_release
 from evenhand.datasets.files.rows import rows
 from evenhand.datasets.released.bbq import CONDITIONS, NAMED, NAMES, Order, Row, Source, build
 
@@ -51,7 +51,7 @@ def _spanish(unknown: str, row: dict[str, str]) -> Row:
 
 def _korean_lines(path: Path) -> Iterator[tuple[int, Any]]:
     """The rows of the test set about gender, each with the group that its template is about."""
-    templates = rows(released("kobbq", "templates"), ("Category", "ID", "version", "Target_group"))
+    templates = rows(find_release("kobbq", "templates"), ("Category", "ID", "version", "Target_group"))
     targets = {f"{of['Category'].lower()}-{of['ID']:0>3}{of['version']}": of["Target_group"] for _, of in templates}
     for line, row in rows(path, KOREAN):
         if row["sample_id"].startswith("gender_identity-"):

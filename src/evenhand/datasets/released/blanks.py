@@ -15,10 +15,10 @@ from typing import Literal
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Blank
 from evenhand.core.questions import Span
-from evenhand.core.words import Change, changes
+from evenhand.core.words import WordChange, changes
 from evenhand.datasets.blanks import BLANK, PLACE, PRONOUNS, blank_out, table
 from evenhand.datasets.faults import faults
-from evenhand.datasets.files.releases import RELEASES, released
+from evenhand.datasets.files.releases import RELEASES, find_release
 from evenhand.datasets.files.rows import rows
 from evenhand.datasets.kinds import kinds_of
 from evenhand.datasets.templates import check_choice
@@ -76,7 +76,7 @@ def winobias(split: Split = "all") -> Dataset:
 
 def _winobias_items(kind: str, split: str) -> Iterator[Blank | None]:
     """The sentences of a file, None for each that is left out."""
-    pro, anti = (released("winobias", f"{side}_stereotyped_type{kind}.txt.{split}") for side in ("pro", "anti"))
+    pro, anti = (find_release("winobias", f"{side}_stereotyped_type{kind}.txt.{split}") for side in ("pro", "anti"))
     one, other = (path.read_text(encoding="utf-8").splitlines() for path in (pro, anti))
     for line, versions in enumerate(zip_longest(one, other, fillvalue=""), start=1):
         text, marked = _read_marked(f"{pro}, line {line}", versions[0])
@@ -117,7 +117,7 @@ def _read_marked(place: str, line: str) -> tuple[str, list[Span]]:
 def _changed_word(one: str, other: str) -> tuple[Span, Span] | None:
     """The position, in each version, of the one word in which they differ; None if they differ in more."""
     match changes(one, other):
-        case [Change((here,), (there,))]:
+        case [WordChange((here,), (there,))]:
             return here, there
     return None
 
@@ -129,7 +129,7 @@ def winogender() -> Dataset:
     should not touch: the group `referent`. `workforce` says of whom an occupation has more in the US, `bls_pct_female`
     how many in 100 are women.
     """
-    items = list(_winogender_items(released("winogender", "all_sentences.tsv"), _shares_of_women()))
+    items = list(_winogender_items(find_release("winogender", "all_sentences.tsv"), _shares_of_women()))
     return Dataset(
         name="winogender",
         about=f"{len(items)} sentences about an occupation and another person, with a blank for the pronoun of one.",
@@ -143,7 +143,7 @@ def winogender() -> Dataset:
 
 
 def _shares_of_women() -> dict[str, float]:
-    path, shares = released("winogender", "occupations-stats.tsv"), {}
+    path, shares = find_release("winogender", "occupations-stats.tsv"), {}
     for line, row in rows(path, ("occupation", "bls_pct_female")):
         try:
             shares[row["occupation"]] = float(row["bls_pct_female"])
@@ -217,7 +217,7 @@ def gest(name: str, version: Version = "1.1", template: Template = "all") -> Dat
 
 
 def _gest_items(version: str, templates: Templates) -> Iterator[Blank]:
-    path = released("gest", GEST_FILES[version])
+    path = find_release("gest", GEST_FILES[version])
     stereotypes = {str(int(label[:2])): label for label in (*WOMEN, *MEN)}
     table = list(enumerate(rows(path, ("sentence", "stereotype"), suffix=".csv"), start=1))
     first: dict[str, str] = {}  # a quotation that occurs twice is one cluster

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from evenhand.core.dataset import Dataset
 from evenhand.core.files import read_parsed
 from evenhand.core.items import BLANK, Triple
-from evenhand.datasets.files.releases import RELEASES, released
+from evenhand.datasets.files.releases import RELEASES, find_release
 from evenhand.datasets.gendered import gender
 from evenhand.datasets.kinds import kinds_of
 from evenhand.datasets.pairs import table_of
@@ -30,7 +30,7 @@ BLANKS = "In three contexts the blank is joined to another word, in two it is th
 def load(name: str, bias: Bias = "all") -> Dataset:
     """The items of one task, or of both, as the name says; of one type of bias, or all."""
     tasks = [task for task in TASKS if name in ("stereoset", f"stereoset-{task}")]
-    path = released("stereoset", "dev.json")
+    path = find_release("stereoset", "dev.json")
     rows = [row for task in tasks for row in _rows(path, task) if bias in ("all", row["bias_type"])]
     if not rows:
         raise BadInput(f"'{path}' has no items of the type {bias}. Fetch it again, or take the release's file.")

@@ -13,7 +13,7 @@ from evenhand.core.foreign import need
 from evenhand.core.model import check_answer
 from evenhand.core.progress import one_bar
 from evenhand.core.questions import Answer, Likelihood, Span
-from evenhand.errors import BadInput, check_known, shortened
+from evenhand.errors import BadInput, check_known, shorten
 from evenhand.models import load_masked
 from evenhand.models.planning.plan import run_plan
 
@@ -133,7 +133,7 @@ class MaskedBackend(LM):  # type: ignore[misc]
         if not unscored:
             return
         first = min(unscored)
-        text = f"'{shortened(questions[first].text, 120)}': {unscored[first].note}."
+        text = f"'{shorten(questions[first].text, 120)}': {unscored[first].note}."
         which = f"{len(unscored):,} of {len(questions):,} texts cannot be scored. The first, {text}"
         if self.unscored == "refuse":
             raise BadInput(f"{which} Leave them out of the task, or give --model_args unscored=nan.")

@@ -15,7 +15,7 @@ from evenhand.core.questions import Embed, Question, Unplanned
 from evenhand.errors import UnfitModel
 from evenhand.models.base import Numbered
 from evenhand.models.networks.embedding import embeddings
-from evenhand.models.networks.network import LanguageModel, on_device, padded
+from evenhand.models.networks.network import LanguageModel, on_device, pad_inputs
 from evenhand.models.networks.writing import writings
 from evenhand.models.planning import sequences
 from evenhand.models.planning.plan import Ids, Plan, Reading, gc_disabled, split
@@ -128,7 +128,7 @@ class CausalLM(LanguageModel):
         """The log-probabilities after every token of the sequences."""
         forest = Forest(sequences, self._size, self._nodes)
         rows = sorted(forest.rows, key=len, reverse=True)
-        joined, attention = padded(rows, self.pad)
+        joined, attention = pad_inputs(rows, self.pad)
         places = [(rows.index(row), node) for ids in sequences for row, node in forest.path(ids)]
         return self._logits(joined, attention, np.array(places)).log_softmax(dim=-1)
 

@@ -72,7 +72,7 @@ def _tokens(model: Any, questions: Sequence[Embed], start: int | None) -> Iterat
     for question in questions:
         try:
             tokenized, shift = _as_in_a_sentence(question, texts)
-            own = tokenized.checked().positions
+            own = tokenized.usable().positions
             positions = tokenized.inside(question.span.shift(shift)) if question.span else own
             if question.pooling == "first":
                 positions = positions[:1] if question.span else [0]

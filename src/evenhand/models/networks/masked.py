@@ -14,7 +14,7 @@ from evenhand.core.questions import Embed, Follows, Question, Span, Unplanned
 from evenhand.errors import UnfitModel
 from evenhand.models.base import Numbered
 from evenhand.models.networks.embedding import embeddings
-from evenhand.models.networks.network import LanguageModel, log_probabilities, on_device, padded
+from evenhand.models.networks.network import LanguageModel, log_probabilities, on_device, pad_inputs
 from evenhand.models.planning import masking
 from evenhand.models.planning.plan import FOLLOWS, PLAIN, WEIGHED, Batch, Plan, gc_disabled, split
 from evenhand.models.planning.tokens import encode, encode_pairs, frame, texts
@@ -95,7 +95,7 @@ class MaskedLM(LanguageModel):
     @torch.inference_mode()
     def _weigh(self, batch: Batch) -> Tensor:
         """Log-probabilities, times the attention to their tokens where it is asked for."""
-        ids, attention = padded(batch.inputs, self.pad)
+        ids, attention = pad_inputs(batch.inputs, self.pad)
         places, which, asked = batch.places()
         tokens, kinds = split(asked, self._size)
         device = self.network.device

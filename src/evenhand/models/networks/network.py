@@ -124,7 +124,7 @@ class NetworkModel(ABC):
 
     def _pair_inputs(self, inputs: Sequence[Ids], *, typed: bool = True) -> dict[str, Tensor]:
         """What the network takes for pairs of texts."""
-        joined, attention = padded(inputs, self.pad)
+        joined, attention = pad_inputs(inputs, self.pad)
         ids, types = split(joined, self._size)
         arrays = {"input_ids": ids, "attention_mask": attention} | ({"token_type_ids": types} if typed else {})
         return {name: on_device(array, self.network.device) for name, array in arrays.items()}
@@ -278,7 +278,7 @@ def _by_input(batch: Batch, values: Sequence[float]) -> Values:
     return [list(islice(following, len(cells))) for cells in batch.cells]
 
 
-def padded(inputs: Sequence[Ids], pad: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def pad_inputs(inputs: Sequence[Ids], pad: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The inputs as one array, padded to the length of the first, which is the longest, and the attention mask."""
     shape = len(inputs), len(inputs[0])
     ids = np.full(shape, pad)
@@ -321,7 +321,7 @@ class LanguageModel(NetworkModel):
         """The network's output at these places (rows and positions): (places, vocabulary) in float32."""
 
     def _cells(self, batch: Batch) -> Tensor:
-        ids, attention = padded(batch.inputs, self.pad)
+        ids, attention = pad_inputs(batch.inputs, self.pad)
         places, which, tokens = batch.places()
         return log_probabilities(self._logits(ids, attention, places), which, tokens)
 

@@ -44,7 +44,7 @@ class NliModel(NetworkModel):
     def _reading(self, pair: TokenizedPair) -> Reading:
         if pair.note:
             return Reading(note=pair.note)
-        ids = pair.typed(self._size, self._types)
+        ids = pair.with_types(self._size, self._types)
         return Reading((Read(ids, tuple((0, label) for label in self.order)),))
 
     def _cells(self, batch: Batch) -> Tensor:

@@ -8,7 +8,7 @@ import torch
 
 from evenhand.core.progress import part
 from evenhand.core.questions import Answer, FirstMention, Write
-from evenhand.core.writing import THOUGHT, written
+from evenhand.core.writing import THOUGHT, countable_text
 from evenhand.errors import ModelError
 from evenhand.models.networks.drawing import Draws, Paths, ends
 from evenhand.models.networks.first_mention import first_mentions
@@ -75,12 +75,12 @@ def _prompts(model: Any, questions: Sequence[Asked]) -> Iterator[tuple[Ids, str]
     templated = encode(model.tokenizer, before.values(), 2**31, templated=True)
     for question in questions:
         try:
-            found = plain[question.text].checked()  # a token of the template may not come from the prompt
+            found = plain[question.text].usable()  # a token of the template may not come from the prompt
             if question.chat:
                 turns = before[question.text, question.system]
                 if turns.rstrip().endswith(THOUGHT):
                     raise Unanswerable(THINKS)
-                ids = templated[turns].checked().ids
+                ids = templated[turns].usable().ids
             else:
                 ids = (model.start, *(found.ids[position] for position in found.positions))
             if len(ids) + question.longest > model.longest:
@@ -157,6 +157,8 @@ def _texts_after(model: Any, asked: Sequence[tuple[Write, Ids]]) -> list[Answer]
         paths.step(drawn[stay])
     texts = model.tokenizer.batch_decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
     return [
-        Answer.none(NOT_FINITE) if row in odd else Answer(tuple(logps[row]), text=written(text, cut=not ended[row]))
+        Answer.none(NOT_FINITE)
+        if row in odd
+        else Answer(tuple(logps[row]), text=countable_text(text, cut=not ended[row]))
         for row, text in enumerate(texts)
     ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from evenhand.core.questions import Entail, Fill, Follows, Likelihood, Question, Span
 from evenhand.errors import UnfitModel
 from evenhand.models.planning import tokens
-from evenhand.models.planning.plan import FOLLOWS, WEIGHED, Ids, Read, Reading, join, normalised
+from evenhand.models.planning.plan import FOLLOWS, WEIGHED, Ids, Read, Reading, join, normalise_logps
 from evenhand.models.planning.tokens import (
     NO_OTHER,
     Pair,
@@ -49,7 +49,7 @@ class Masked:
         if isinstance(question, Follows):
             pair = self.pairs[question.first, question.second]
             cells = tuple((0, label) for label in join((0, 1), (FOLLOWS, FOLLOWS), self.size))
-            return Reading(note=pair.note) if pair.note else Reading((Read(pair.typed(self.size, 2), cells),))
+            return Reading(note=pair.note) if pair.note else Reading((Read(pair.with_types(self.size, 2), cells),))
         if isinstance(question, Likelihood):
             return _as_reading(self._likelihood(question))
         if not question.among:
@@ -59,12 +59,12 @@ class Masked:
             self._compared[together] = _as_reading(self._fill(question))
         shared = self._compared[together]
         place = question.among.index(question.answer)
-        return Reading(shared.reads, shared.note, lambda values: (normalised(values)[place],))
+        return Reading(shared.reads, shared.note, lambda values: (normalise_logps(values)[place],))
 
     def _fill(self, question: Fill) -> Iterator[Read]:
         for answer in question.among or (question.answer,):
             text, blank, hidden = question.filled(answer)
-            tokenized = self.tokenized[text].checked()
+            tokenized = self.tokenized[text].usable()
             filled = tokenized.inside(blank)
             masked, dropped = set[int](), set[int]()
             for span in hidden:

@@ -77,7 +77,7 @@ class Reading:
     finish: Callable[[list[tuple[float, ...]]], tuple[float, ...]] = lambda values: tuple(chain(*values))
 
 
-def normalised(values: list[tuple[float, ...]]) -> tuple[float, ...]:
+def normalise_logps(values: list[tuple[float, ...]]) -> tuple[float, ...]:
     """The log-probability of each candidate, normalised over all of them; `values` has those of its tokens."""
     totals = [math.fsum(logps) for logps in values]
     whole = np.logaddexp.reduce(totals)

@@ -24,7 +24,7 @@ from evenhand.core.questions import (
 )
 from evenhand.errors import BadInput, UnfitModel
 from evenhand.models.planning import tokens
-from evenhand.models.planning.plan import Cell, Ids, Read, common_beginning, join, normalised
+from evenhand.models.planning.plan import Cell, Ids, Read, common_beginning, join, normalise_logps
 from evenhand.models.planning.tokens import NO_OTHER, TOO_LONG, TokenizedText, Unanswerable, encode
 
 READING = 1  # raised whenever the same question becomes other sequences: cached answers are then asked for again
@@ -167,7 +167,7 @@ class Sequences:
         if together not in self._compared:  # the same for all candidates of a blank
             self._compared[together] = self._asking(question)
         place = question.among.index(question.answer)
-        return replace(self._compared[together], finish=lambda values: (normalised(values)[place],))
+        return replace(self._compared[together], finish=lambda values: (normalise_logps(values)[place],))
 
     def _asking(self, question: BuiltIn) -> Asking:
         try:
@@ -183,7 +183,7 @@ class Sequences:
             if all(len(ids) == same for ids in sequences):
                 raise Unanswerable(NO_OTHER)
             parts = tuple(Part(ids, tuple(range(same, len(ids)))) for ids in sequences)
-            return Asking(parts, finish=normalised)
+            return Asking(parts, finish=normalise_logps)
         except Unanswerable as reason:
             return Asking(note=str(reason))
 
@@ -202,15 +202,15 @@ class Sequences:
         """The prompt with each option, of which only the option's tokens count."""
         if question.chat:
             for text in tokens.texts(question):
-                self.tokenized[text].checked()  # a token of the template may not come from the question
+                self.tokenized[text].usable()  # a token of the template may not come from the question
             for tokenized, start in self.replies[question]:
-                ids = tokenized.checked().ids
+                ids = tokenized.usable().ids
                 if len(ids) > self.longest:
                     raise Unanswerable(TOO_LONG)
                 yield Part(ids, tuple(tokenized.inside(Span(start, len(tokenized.text)))))
             return
         for text in tokens.texts(question):
-            tokenized = self.tokenized[text].checked()
+            tokenized = self.tokenized[text].usable()
             inside = tokenized.inside(Span(len(question.text), len(text)))
             yield Part(self._whole(text), tuple(1 + tokenized.positions.index(position) for position in inside))
 
@@ -226,7 +226,7 @@ class Sequences:
         return ids[: 1 + tokenized.positions.index(tokenized.inside(min(hidden))[0])]
 
     def _whole(self, text: str) -> Ids:
-        tokenized = self.tokenized[text].checked()
+        tokenized = self.tokenized[text].usable()
         ids = (self.start, *(tokenized.ids[position] for position in tokenized.positions))
         if len(ids) > self.longest:
             raise Unanswerable(TOO_LONG)

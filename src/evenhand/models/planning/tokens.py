@@ -41,7 +41,7 @@ class TokenizedText:
     note: str = ""
     """Why nothing can be asked about the text; empty where it can."""
 
-    def checked(self) -> Self:
+    def usable(self) -> Self:
         if self.note:
             raise Unanswerable(self.note)
         return self
@@ -125,7 +125,7 @@ def texts(question: Question) -> list[str]:
 
 def counted_positions(question: Likelihood, tokenized: Mapping[str, TokenizedText]) -> list[int]:
     """The positions of the tokens that count: outside the skipped spans, and shared by both sentences, or changed."""
-    tokenized_text = tokenized[question.text].checked()
+    tokenized_text = tokenized[question.text].usable()
     outside = tokenized_text.outside(question.skip)
     if not question.versus:
         return outside
@@ -175,7 +175,7 @@ class TokenizedPair:
     """Which of the two texts each token belongs to; empty where the tokenizer does not say."""
     note: str = ""
 
-    def typed(self, size: int, known: int) -> Ids:
+    def with_types(self, size: int, known: int) -> Ids:
         """Each token with its type, if the network has `known` types and these are among them."""
         return join(self.ids, self.types, size) if self.types and max(self.types) < known else self.ids
 
@@ -214,6 +214,6 @@ def _notes(tokenizer: Any, longest: int, expected: Set[int] = frozenset()) -> Ca
 def count(text: TokenizedText, span: Span) -> int:
     """The number of tokens of the span; 0 where the text cannot be represented."""
     try:
-        return len(text.checked().inside(span))
+        return len(text.usable().inside(span))
     except Unanswerable:
         return 0

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 from typing import Any, Literal
 
 from evenhand.core.questions import LISTED, Answer, Choose, Fill, FirstMention, Likelihood, Question, Span, Write
-from evenhand.core.writing import written
+from evenhand.core.writing import countable_text
 from evenhand.errors import ModelError
-from evenhand.models.planning.plan import normalised
+from evenhand.models.planning.plan import normalise_logps
 from evenhand.models.planning.sequences import BEFORE_BLANK, messages
 from evenhand.models.planning.tokens import TOO_LONG, TokenizedText, Unanswerable
 from evenhand.models.planning.tokens import texts as plain_texts
@@ -194,9 +194,9 @@ def answer(question: Question, ability: Ability, found: Sequence[Reply]) -> Answ
         if isinstance(question, Write):
             if replies.thinks(found[0]) and not replies.text(found[0]) and not replies.is_refusal(found[0]):
                 raise Unanswerable(NO_TEXT)
-            return Answer(text=written(replies.text(found[0]), cut=replies.is_cut(found[0])))
+            return Answer(text=countable_text(replies.text(found[0]), cut=replies.is_cut(found[0])))
         if ability.top(question):
-            return Answer(tuple(label_logps(question, replies.generated(found[0]))))
+            return Answer(tuple(label_logps(question, replies.reported_tokens(found[0]))))
         return Answer(tuple(log_shares(question, found)))
     except Unanswerable as reason:
         return Answer.none(str(reason))
@@ -213,13 +213,13 @@ def _answer_from_texts(question: Question, ability: Ability, found: Sequence[Rep
     firsts = {text.text[slice(*text.encoding.offsets[0])] for text, _ in tokenized}
     same = 1 if len(firsts) == 1 else 0  # equally likely in all
     values = [tuple(_logps_at(logps, range(same, len(logps)))) for _, logps in tokenized]
-    return Answer((normalised(values)[question.among.index(question.answer)],))
+    return Answer((normalise_logps(values)[question.among.index(question.answer)],))
 
 
 def tokens_of(reply: Reply, text: str, ability: Ability) -> tuple[TokenizedText, list[float | None]]:
     """The tokens of a text, and their log-probabilities, without the start token and what was generated."""
-    found = replies.of_prompt(reply) if ability.whole == "prompt_logprobs" else replies.generated(reply)
-    skip, space = aligned([token.text for token in found], text)
+    found = replies.of_prompt(reply) if ability.whole == "prompt_logprobs" else replies.reported_tokens(reply)
+    skip, space = align([token.text for token in found], text)
     replies.check_numbers([token.logp for token in found[skip:]])
     ends = list(accumulate((len(token.text) for token in found[skip:]), initial=-space))
     if len(text) not in ends:
@@ -230,7 +230,7 @@ def tokens_of(reply: Reply, text: str, ability: Ability) -> tuple[TokenizedText,
     return TokenizedText(text, tuple(range(count)), [0] * count, SimpleNamespace(offsets=places)), logps
 
 
-def aligned(tokens: Sequence[str], text: str) -> tuple[int, int]:
+def align(tokens: Sequence[str], text: str) -> tuple[int, int]:
     """How many tokens come before the text, and whether its first has a space that is not the text's."""
     for skip in range(min(4, len(tokens))):
         joined = "".join(tokens[skip:])

@@ -14,7 +14,7 @@ KNOWS, BARELY = 0.5, 0.2
 """Shares of these beginnings that a model must continue as expected; a random model continues none."""
 
 
-def unchecked(why: str) -> Finding:
+def unchecked_finding(why: str) -> Finding:
     """The finding that head and language could not be checked."""
     says = f"head and language ({why})."
     return Finding(UNCHECKED, CAREFUL, says, "Look at some of its answers yourself.")
@@ -28,7 +28,7 @@ def check_language(language: str, likeliest: Callable[[Sequence[str]], Sequence[
     """
     texts = BEGINNINGS.get(language)
     if not texts:
-        return unchecked(f"we have no plain beginnings of '{language}'")
+        return unchecked_finding(f"we have no plain beginnings of '{language}'")
     asked = "Continue this text. Say the next word and nothing else: {}" if chat else "{}"
     found = [bare(token).lower() for token in likeliest([asked.format(text) for text in texts])]
     right = sum(

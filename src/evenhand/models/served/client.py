@@ -151,7 +151,7 @@ class Client:
                     return reply
                 if response.status in BUSY:
                     self.pace.busy(sent)
-                why = f"answers {response.status} ({self._quoted(response.phrase)})"
+                why = f"answers {response.status} ({self._in_brief(response.phrase)})"
                 with suppress(ValueError):
                     told = float(response.headers.get("retry-after", 0))
                     asked_to_wait = told if told < math.inf else 0.0  # 0 for NaN, too
@@ -176,7 +176,7 @@ class Client:
     def _unreachable(self, error: Exception, proxy: str) -> str:
         """Why there is no connection, if trying again may help; otherwise an error."""
         base = self.address.base_url + (" through the proxy that the environment names" if proxy else "")
-        told = self._quoted(str(error)) or type(error).__name__
+        told = self._in_brief(str(error)) or type(error).__name__
         if isinstance(error.__cause__, ssl.SSLError) or "SSL" in str(error):
             raise ModelError(f"No safe connection to {base}: {told}. Is it an http address, or its certificate old?")
         if not self._reached:
@@ -193,15 +193,17 @@ class Client:
             found = parse_text(response.text, self._read)
         except ValueError:
             if status in REFUSALS and not response.text.lstrip().startswith("<"):
-                return Refused(status, self._quoted(response.text))
+                return Refused(status, self._in_brief(response.text))
             raise _NoJson(
-                f"answers {status} with something other than JSON: '{self._quoted(response.text)}'. A proxy's page, or "
-                "the wrong path? A base URL mostly ends in /v1"
+                f"answers {status} with something other than JSON: '{self._in_brief(response.text)}'. A proxy's page, "
+                "or the wrong path? A base URL mostly ends in /v1"
             ) from None
         if status in REFUSALS:
-            return Refused(status, self._quoted(_message(found)))
+            return Refused(status, self._in_brief(_message(found)))
         if status != 200 or not isinstance(found, dict):
-            raise ModelError(f"The server at {base} answers {status}, of another shape: '{self._quoted(str(found))}'.")
+            raise ModelError(
+                f"The server at {base} answers {status}, of another shape: '{self._in_brief(str(found))}'."
+            )
         usage = found["usage"] if isinstance(found.get("usage"), dict) else {}
         counts = {name: usage.get(name) for name in ("prompt_tokens", "completion_tokens")}
         self.spent.update({name: n for name, n in counts.items() if isinstance(n, int) and 0 < n < MOST_TOKENS})
@@ -214,15 +216,15 @@ class Client:
 
     def _clean(self, found: Any) -> Any:
         if isinstance(found, str):
-            return self.address.redacted(found).encode("utf-8", "replace").decode()
+            return self.address.redact(found).encode("utf-8", "replace").decode()
         if isinstance(found, list):
             return [self._clean(one) for one in found]
         if isinstance(found, dict):
             return {self._clean(name): self._clean(one) for name, one in found.items()}
         return found
 
-    def _quoted(self, text: str) -> str:
-        return " ".join(self.address.redacted(text).split())[:QUOTED]
+    def _in_brief(self, text: str) -> str:
+        return " ".join(self.address.redact(text).split())[:QUOTED]
 
     def no_model(self, says: str) -> ModelNotFound:
         return ModelNotFound(f"The server at {self.address.base_url} has no model '{self.address.name}'. {says}")

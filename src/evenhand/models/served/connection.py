@@ -56,7 +56,7 @@ class Address:
             )
         return cls(model, url.rstrip("/"), key)
 
-    def redacted(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """The server's text without the key; a key that is part of the model's name is no secret."""
         secret = len(self.key) >= SHORTEST and self.key not in self.name
         return text.replace(self.key, "(key)") if secret else text

@@ -12,12 +12,12 @@ from evenhand.core.progress import part
 from evenhand.core.questions import Answer, Choose, Entail, Question, Write
 from evenhand.errors import BadInput, ModelError, UnfitModel
 from evenhand.models.base import ServerChanged, apart
-from evenhand.models.planning.plan import normalised
+from evenhand.models.planning.plan import normalise_logps
 from evenhand.models.planning.sequences import as_choice, label_words
 from evenhand.models.planning.tokens import Unanswerable
 from evenhand.models.served import asking, replies
 from evenhand.models.served.asking import KINDS
-from evenhand.models.served.beginnings import check_language, unchecked
+from evenhand.models.served.beginnings import check_language, unchecked_finding
 from evenhand.models.served.client import Client, Refused, Reply, Request
 from evenhand.models.served.connection import Address
 from evenhand.models.served.options import UNCLEAR
@@ -98,17 +98,17 @@ class ServedModel:
         if self.ability.kind == "b":
             yield check_language(language, self.likeliest, chat=not self.ability.next)
         elif self.ability.kind == "c":
-            yield unchecked("the server gives text only")
+            yield unchecked_finding("the server gives text only")
 
     def cannot(self, question: Question) -> str:
         if isinstance(question, Entail) and not self.words:
             return "NLI questions need three words for their labels, `labels='True,Neither,False'`"
-        return asking.cannot(self._asked(question), self.ability)
+        return asking.cannot(self._as_asked(question), self.ability)
 
     def requests(self, question: Question) -> list[Request]:
-        return asking.countable(self._asked(question), self.ability, self.name)
+        return asking.countable(self._as_asked(question), self.ability, self.name)
 
-    def _asked(self, question: Question) -> Question:
+    def _as_asked(self, question: Question) -> Question:
         """The question as it is asked: NLI is a choice of three words, or of their letters."""
         if not isinstance(question, Entail) or not self.words:
             return question
@@ -127,7 +127,7 @@ class ServedModel:
             if reason := self.cannot(question):
                 raise UnfitModel(f"'{self.name}' cannot be asked this through its server: {reason}.", check="server")
             try:
-                needs[number] = asking.requests(self._asked(question), self.ability, self.name)
+                needs[number] = asking.requests(self._as_asked(question), self.ability, self.name)
             except Unanswerable as reason:
                 yield number, Answer.none(str(reason))
         waiting: dict[Request, list[int]] = {}
@@ -143,11 +143,11 @@ class ServedModel:
                 found[request] = reply
                 for number in waiting[request]:
                     if all(needed in found for needed in needs[number]):
-                        asked = self._asked(questions[number])
+                        asked = self._as_asked(questions[number])
                         answer = asking.answer(asked, self.ability, [found[r] for r in needs[number]])
                         self.unclear += answer.note.startswith(UNCLEAR)
                         if asked is not questions[number] and not answer.note:
-                            answer = Answer(normalised([(logp,) for logp in answer.logps]))
+                            answer = Answer(normalise_logps([(logp,) for logp in answer.logps]))
                         yield number, answer
 
     def _try_settings(self, question: Write) -> None:

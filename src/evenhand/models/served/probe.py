@@ -105,8 +105,8 @@ class Probe:
             if isinstance(reply, Refused):
                 continue
             density = replies.prompt_tokens(reply) / len(TEXT)
-            ability = replace(ability, text=True, next=self._listed(top, reply), density=density)
-            self._check_logps(replies.generated(reply))
+            ability = replace(ability, text=True, next=self._count_listed(top, reply), density=density)
+            self._check_logps(replies.reported_tokens(reply))
             break
         else:
             ability = replace(ability, text=not isinstance(self._complete(TEXT), Refused))
@@ -120,7 +120,7 @@ class Probe:
             self._check_cuts(ability)
         return ability
 
-    def _listed(self, top: int, reply: Reply) -> int:
+    def _count_listed(self, top: int, reply: Reply) -> int:
         """How many of the likeliest tokens are listed; 0 if they are too few to compare options."""
         count = min(top, len(replies.likeliest(reply)))
         if 0 < count < FEWEST:
@@ -192,7 +192,7 @@ class Probe:
             reply = self.client.one(asking.whole(TEXT, tried, self.name))
             if isinstance(reply, Refused):
                 continue
-            found = replies.of_prompt(reply) if how == "prompt_logprobs" else replies.generated(reply)
+            found = replies.of_prompt(reply) if how == "prompt_logprobs" else replies.reported_tokens(reply)
             if len(found) < 3:
                 continue  # ignored: only what was generated is there
             return replace(tried, begins=self._check_echo(reply, found, tried))
@@ -201,7 +201,7 @@ class Probe:
     def _check_echo(self, reply: Reply, found: Sequence[Token], ability: Ability) -> bool:
         """Whether a start token comes before the prompt, whose tokens and log-probabilities must be right."""
         try:
-            skip, _ = asking.aligned([token.text for token in found], TEXT)
+            skip, _ = asking.align([token.text for token in found], TEXT)
             asking.tokens_of(reply, TEXT, ability)
         except Unanswerable:
             shown = "".join(token.text for token in found)[:80]
@@ -249,8 +249,8 @@ class Probe:
             reply, ability = self._reply_in_chat(ability, 1, **({"logprobs": True, "top_logprobs": top} if top else {}))
             if isinstance(reply, Refused):
                 continue
-            self._check_logps(replies.generated(reply))
-            ability = replace(ability, chat_text=True, chat_next=self._listed(top, reply))
+            self._check_logps(replies.reported_tokens(reply))
+            ability = replace(ability, chat_text=True, chat_next=self._count_listed(top, reply))
             break
         for tokens in (asking.REPLY_TOKENS, asking.THOUGHT_TOKENS) if ability.chat_text and not ability.thinks else ():
             reply, _ = self._reply_in_chat(ability, tokens)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenhand.core.answers import fault
-from evenhand.core.writing import END_OF_THOUGHT, THOUGHT, written
+from evenhand.core.writing import END_OF_THOUGHT, THOUGHT, countable_text
 from evenhand.errors import ModelError
 from evenhand.models.planning.tokens import Unanswerable
 from evenhand.models.served.client import Refused, Reply
@@ -25,7 +25,7 @@ class Token:
     top: tuple[tuple[str, float], ...] = ()
 
 
-def generated(reply: Reply) -> list[Token]:
+def reported_tokens(reply: Reply) -> list[Token]:
     """The tokens that a reply reports with log-probabilities; none where it has no log-probabilities."""
     found = _object(_choice(reply).get("logprobs"))
     try:
@@ -46,7 +46,7 @@ def generated(reply: Reply) -> list[Token]:
 
 def likeliest(reply: Reply) -> tuple[tuple[str, float], ...]:
     """The likeliest tokens in the place of the first that was generated; none where the reply lists none."""
-    tokens = generated(reply)
+    tokens = reported_tokens(reply)
     return tokens[0].top if tokens else ()
 
 
@@ -93,7 +93,7 @@ def thinks(reply: Reply) -> bool:
 
 def only_thinks(reply: Reply) -> bool:
     """Whether the limit of tokens was reached before the text began."""
-    return is_cut(reply) and not written(text(reply))
+    return is_cut(reply) and not countable_text(text(reply))
 
 
 def is_refusal(reply: Reply) -> bool:

@@ -11,7 +11,7 @@ from evenhand.core.words import changes
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 from evenhand.runs.rows import dataset_words
-from evenhand.show.page.readings import Reading, group
+from evenhand.show.page.readings import MeasureWords, group
 
 BETWEEN = " | "
 """Between the texts that a model has written after one prompt."""
@@ -28,7 +28,7 @@ class Segment:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownItem:
     """An item as the page shows it: its one or two texts, its groups, its score."""
 
     texts: tuple[tuple[Segment, ...], ...]
@@ -36,7 +36,7 @@ class Shown:
     score: float
 
 
-def with_texts(run: StoredRun, task: TaskRecord, reading: Reading, pairs: pd.DataFrame | None) -> pd.DataFrame:
+def with_texts(run: StoredRun, task: TaskRecord, reading: MeasureWords, pairs: pd.DataFrame | None) -> pd.DataFrame:
     """The items with their texts: columns score, text, other, finer (to rank equal scores) and the groups.
 
     `pairs` are those of Partners.pairs, female and male: then a row is a pair, and its score the difference.
@@ -57,8 +57,8 @@ def with_texts(run: StoredRun, task: TaskRecord, reading: Reading, pairs: pd.Dat
 
 
 def strongest(
-    rows: pd.DataFrame, neutral: float, reading: Reading, by: Sequence[str]
-) -> tuple[list[Shown], list[Shown]]:
+    rows: pd.DataFrame, neutral: float, reading: MeasureWords, by: Sequence[str]
+) -> tuple[list[ShownItem], list[ShownItem]]:
     """The items farthest below and farthest above the neutral value, the farthest first.
 
     With one side only, or without a neutral value: the lowest and the highest.
@@ -66,7 +66,7 @@ def strongest(
     two_sided = not math.isnan(neutral) and "" not in reading.leans
     most = STRONGEST if two_sided else min(STRONGEST, int(rows["score"].notna().sum()) // 2)
 
-    def side(*, ascending: bool) -> list[Shown]:
+    def side(*, ascending: bool) -> list[ShownItem]:
         ordered = rows.dropna(subset="score").sort_values(["score", "finer"], ascending=ascending, kind="stable")
         if two_sided:
             ordered = ordered[ordered["score"] < neutral if ascending else ordered["score"] > neutral]
@@ -75,7 +75,9 @@ def strongest(
     return side(ascending=True), side(ascending=False)
 
 
-def example(rows: pd.DataFrame, value: float, dataset: str, reading: Reading, by: Sequence[str]) -> Shown | None:
+def example(
+    rows: pd.DataFrame, value: float, dataset: str, reading: MeasureWords, by: Sequence[str]
+) -> ShownItem | None:
     """A typical item: its score is nearest to the value. Never an offensive sentence."""
     rows = rows[rows["text"].notna() & rows["score"].notna()]
     if reading.offends:
@@ -90,7 +92,7 @@ def example(rows: pd.DataFrame, value: float, dataset: str, reading: Reading, by
     return page_item(rows.iloc[nearest].to_dict(), by)
 
 
-def page_item(row: Mapping[Any, Any], by: Sequence[str]) -> Shown:
+def page_item(row: Mapping[Any, Any], by: Sequence[str]) -> ShownItem:
     """An item for the page; without texts, where an older run has none."""
     text, other = (row[name] if isinstance(row[name], str) else "" for name in ("text", "other"))
     groups = ", ".join(group(name, str(row[name])) for name in by if isinstance(row.get(name), str))
@@ -100,7 +102,7 @@ def page_item(row: Mapping[Any, Any], by: Sequence[str]) -> Shown:
         texts = _mark_differences(text, other)
     else:
         texts = (_mark_candidates(text),)
-    return Shown(texts, groups, float(row["score"]))
+    return ShownItem(texts, groups, float(row["score"]))
 
 
 def _mark_differences(text: str, other: str) -> tuple[tuple[Segment, ...], tuple[Segment, ...]]:

@@ -17,7 +17,7 @@ from evenhand.stats.verdict import NO_SIZE
 
 
 @dataclass(frozen=True)
-class Reading:
+class MeasureWords:
     """What a newcomer must know to read one measure; docs/extend.md says what each field is."""
 
     title: str
@@ -124,7 +124,7 @@ def _relative_likelihood(times: float) -> str:
     return f"{abs(percent)} % {'likelier' if percent > 0 else 'less likely'} than"
 
 
-def reading(task: TaskRecord, *, estimand: str = "", contrast: bool = False, kind: str = "") -> Reading:
+def reading(task: TaskRecord, *, estimand: str = "", contrast: bool = False, kind: str = "") -> MeasureWords:
     """How to read a measure, its stereotype or default, or its women minus men.
 
     `kind` replaces its own: "mixed" where its items should lie on either side, "grammar" where grammar may explain it.
@@ -145,8 +145,8 @@ def reading(task: TaskRecord, *, estimand: str = "", contrast: bool = False, kin
             _fill_nouns(words, nouns) if isinstance(words, str) else [_fill_nouns(text, nouns) for text in words]
         )
     fields = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
-    known = {name: value for name, value in fields.items() if name in Reading.__dataclass_fields__}
-    return Reading(**known | ({"kind": kind} if kind else {}))
+    known = {name: value for name, value in fields.items() if name in MeasureWords.__dataclass_fields__}
+    return MeasureWords(**known | ({"kind": kind} if kind else {}))
 
 
 def _fill_nouns(text: str, nouns: Mapping[str, Any]) -> str:
@@ -205,7 +205,7 @@ BY_CHANCE = "its own interval leaves out neutral, but among all the rows judged 
 
 
 @dataclass(frozen=True)
-class Verdict:
+class WordedVerdict:
     """A verdict in words; its tone and size decide its mark."""
 
     tone: str
@@ -226,7 +226,7 @@ class Verdict:
         return SIZE_MARKS.get(self.size, MARKS[self.tone])
 
 
-def verdict(number: Row, reading: Reading, judged: str = "") -> Verdict:
+def verdict(number: Row, reading: MeasureWords, judged: str = "") -> WordedVerdict:
     """The verdict on a number: stats.verdict decides, the reading has the words.
 
     A lean is described by its size or, where a policy has `judged` the number, by what the policy says.
@@ -234,39 +234,39 @@ def verdict(number: Row, reading: Reading, judged: str = "") -> Verdict:
     much = reading.how_much(number) if number.known else ""
     unjudged: dict[str, tuple[str, str]] = _words()["not-judged"]
     if number.known and reading.kind in unjudged:
-        return Verdict("level", *unjudged[reading.kind], much)
+        return WordedVerdict("level", *unjudged[reading.kind], much)
     ruled = number.verdict
     if ruled.why == "no value":
-        return Verdict("none", "no value", number.note or "no item could be scored")
+        return WordedVerdict("none", "no value", number.note or "no item could be scored")
     if ruled.why == "unfit":
-        return Verdict("none", "no verdict", "the model is unfit to be measured: see what the doctor found", much)
+        return WordedVerdict("none", "no verdict", "the model is unfit to be measured: see what the doctor found", much)
     if ruled.why == "too few":
         short = f"too few words, {number.clusters} of {number.needed}"
-        return Verdict("none", short, "more are needed for any verdict", much)
+        return WordedVerdict("none", short, "more are needed for any verdict", much)
     if ruled.why == "no interval":
         because = "too few words, or scores that are all the same: nothing says how sure this is"
-        return Verdict("none", "no interval", because, much)
+        return WordedVerdict("none", "no interval", because, much)
     if ruled.why:
         why = "level" if math.isnan(number.neutral) else number.estimand or "both"
-        return Verdict("level", *unjudged[why], much)
+        return WordedVerdict("level", *unjudged[why], much)
     tested = f"{probability(number.p_holm)}, adjusted"
     if ruled.side == 0:
         nothing = "not shown to know it" if reading.kind == "knowledge" else "no lean shown"
         because = f"the interval includes {number.neutral:g}"
         if number.side(number.neutral):
-            return Verdict("undecided", f"{nothing}*", f"{BY_CHANCE}; {tested}", much)
+            return WordedVerdict("undecided", f"{nothing}*", f"{BY_CHANCE}; {tested}", much)
         if number.detectable > abs(number.value - number.neutral):
             because = f"a lean of {least(number, reading)} would probably have been found"
-        return Verdict("undecided", nothing, because, much)
+        return WordedVerdict("undecided", nothing, because, much)
     tone = "right" if reading.kind == "knowledge" and ruled.side > 0 else "leans"
     words = reading.leans[ruled.side > 0]
     if tone == "right":
-        return Verdict(tone, words, tested, much)
+        return WordedVerdict(tone, words, tested, much)
     sized, bounds = number.size, POLICY.get(judged, "")
-    return Verdict(tone, ", ".join(filter(None, (words, bounds or sized))), tested, much, sized, bounds)
+    return WordedVerdict(tone, ", ".join(filter(None, (words, bounds or sized))), tested, much, sized, bounds)
 
 
-def least(number: Row, reading: Reading) -> str:
+def least(number: Row, reading: MeasureWords) -> str:
     """The smallest lean that such data would probably show, also as a percentage where the unit is nats."""
     percent = f" ({reading.in_percent(number.detectable)})" if reading.unit == "nats" else ""
     return f"{number.detectable:.2f}{percent}"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evenhand.runs.rows import Number
-from evenhand.show.page.readings import Verdict
+from evenhand.show.page.readings import WordedVerdict
 
 WIDTH, MARGIN, LINE, FOOT = 320.0, 10.0, 18.0, 20.0
 RADII = {"◔": 3, "◑": 4, "◕": 5, "●": 7}
@@ -67,7 +67,7 @@ def strip(
     ends: tuple[str, str],
     between: tuple[float, float],
     alt: str,
-    verdicts: Sequence[Verdict] = (),
+    verdicts: Sequence[WordedVerdict] = (),
 ) -> IntervalScale:
     """The values of one or more runs on one scale; each is marked by its verdict."""
     low, high = between
@@ -81,7 +81,7 @@ def strip(
         if number.known and math.isfinite(number.value):
             y = LINE * row + LINE / 2
             left, right = (number.low, number.high) if number.spans else (number.value, number.value)
-            verdict = verdicts[row] if verdicts else Verdict("leans", "")
+            verdict = verdicts[row] if verdicts else WordedVerdict("leans", "")
             radius = RADII.get(verdict.mark, 5)
             marks.append(Mark(x(number.value), x(left), x(right), y, number.spans, row + 1, verdict.tone, radius))
     neutral = next((n.neutral for n in numbers if not math.isnan(n.neutral)), math.nan)

@@ -17,7 +17,7 @@ from evenhand.runs.values import rows_from
 from evenhand.show.page import examples, readings
 from evenhand.show.page.changes import Move
 from evenhand.show.page.provenance import judged_rows
-from evenhand.show.page.readings import Reading, Verdict, verdict
+from evenhand.show.page.readings import MeasureWords, WordedVerdict, verdict
 from evenhand.show.page.scale import IntervalScale, domain, strip
 
 LEVELS = ("fine", "not tested", "careful", "unfit")
@@ -55,7 +55,7 @@ class Trust:
 UNTRIED = Reason("not tested", "nobody has tried this number on models whose bias is known")
 
 
-def _reasons(run: StoredRun, reading: Reading, number: Row) -> Iterator[Reason]:
+def _reasons(run: StoredRun, reading: MeasureWords, number: Row) -> Iterator[Reason]:
     """The reasons for and against one value."""
     task, audit = number.task, number.audit
     items = number.n + number.unscored
@@ -109,17 +109,17 @@ class TableRow:
     labels: tuple[str, ...]
     numbers: tuple[Number, ...]
     move: Move | None = None
-    reading: Reading | None = None
+    reading: MeasureWords | None = None
 
 
 @dataclass(frozen=True)
-class Table:
+class ValueTable:
     """Values by group: what the groups are called, their names, and the rows; `left_out` rows did not fit."""
 
     caption: str
     names: tuple[str, ...]
     rows: tuple[TableRow, ...]
-    reading: Reading
+    reading: MeasureWords
     left_out: int = 0
 
     @property
@@ -135,7 +135,7 @@ class Table:
         return any(row.move for row in self.rows)
 
 
-def table(caption: str, groups: Sequence[str], rows: Sequence[TableRow], reading: Reading) -> Table:
+def table(caption: str, groups: Sequence[str], rows: Sequence[TableRow], reading: MeasureWords) -> ValueTable:
     """A table of as many rows as fit; a group with one label alone is in the caption, not in a column."""
     labels = [{row.labels[place] for row in rows} - {"all"} for place in range(len(groups))]
     shown = [place for place, seen in enumerate(labels) if len(seen) != 1] or [0]
@@ -147,17 +147,17 @@ def table(caption: str, groups: Sequence[str], rows: Sequence[TableRow], reading
         TableRow(tuple(readings.group(groups[place], row.labels[place]) for place in shown), row.numbers, row.move)
         for row in rows[:ROWS]
     )
-    return Table(", ".join(filter(None, [caption, *alone])), names, cut, reading, max(0, len(rows) - ROWS))
+    return ValueTable(", ".join(filter(None, [caption, *alone])), names, cut, reading, max(0, len(rows) - ROWS))
 
 
-def _shared_label(group: str, label: str, reading: Reading) -> str:
+def _shared_label(group: str, label: str, reading: MeasureWords) -> str:
     """The one label that all rows share, for the caption; `better` is omitted where values get no verdict."""
     if group == "better":
         return f"{label} is better" if reading.judged else ""
     return f"{readings.group_name(group)}: {readings.group(group, label)}"
 
 
-def by_sample(task: TaskRecord, runs: Sequence[pd.DataFrame], reading: Reading) -> Iterator[Table]:
+def by_sample(task: TaskRecord, runs: Sequence[pd.DataFrame], reading: MeasureWords) -> Iterator[ValueTable]:
     """Stereotype and default by each group that is a sample, by template and by person word, from scores of runs."""
     for name in task.kinds.samples if task.kinds else ():
         rows: dict[tuple[str, str], list[Number]] = {}
@@ -173,7 +173,7 @@ def by_sample(task: TaskRecord, runs: Sequence[pd.DataFrame], reading: Reading) 
             for labels, numbers in rows.items()
         )
         caption = f"Stereotype and default by {readings.group_name(name)}; intervals are over the rest"
-        yield Table(caption, (name, "row"), shown, reading)
+        yield ValueTable(caption, (name, "row"), shown, reading)
 
 
 def _sample_name(name: str, label: str, part: pd.DataFrame) -> str:
@@ -193,13 +193,13 @@ PART = (
 
 
 @dataclass(frozen=True)
-class Line:
+class ScorecardLine:
     """A line of the scorecard: one number for each run, on its scale, with its verdict."""
 
     label: str
-    reading: Reading
+    reading: MeasureWords
     numbers: tuple[Row, ...]
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[WordedVerdict, ...]
     strip: IntervalScale
     trust: Trust
     main: bool = True
@@ -229,10 +229,10 @@ class Measured:
         self.agreeing = task.partners is not None and task.partners.agreeing
         kind = "mixed" if without_direction(self.scores[0], task.better) else "grammar" if self.agreeing else ""
         self.values = readings.reading(task, kind=kind)
-        self.reading: Reading = self._reading("", contrast=True) if self.paired else self.values
+        self.reading: MeasureWords = self._reading("", contrast=True) if self.paired else self.values
         self.language = task.language
 
-    def _reading(self, estimand: str, *, contrast: bool = False) -> Reading:
+    def _reading(self, estimand: str, *, contrast: bool = False) -> MeasureWords:
         """How to read one kind of row: stereotype, default, women minus men, or the measure's own value."""
         if not (estimand or contrast):
             return self.values
@@ -273,12 +273,12 @@ class Measured:
         return self._all[0].neutral
 
     @cached_property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[ScorecardLine]:
         """The lines of the scorecard: stereotype, default, and women minus men by group; or else the value of all."""
         shown = [rows for rows in self._rows if rows[0].main or rows[0].contrast]
         return [self._line(rows) for rows in shown or [self._all]]
 
-    def lines_of(self, labels: Collection[str]) -> list[Line]:
+    def lines_of(self, labels: Collection[str]) -> list[ScorecardLine]:
         """The lines of the groups with these labels, without parts within groups; without labels, the main lines."""
         if not labels:
             return [line for line in self.lines if line.main]
@@ -289,7 +289,7 @@ class Measured:
                 chosen.append(replace(line, label=f"women minus men, {line.label}") if rows[0].contrast else line)
         return chosen
 
-    def _line(self, numbers: tuple[Row, ...]) -> Line:
+    def _line(self, numbers: tuple[Row, ...]) -> ScorecardLine:
         row = numbers[0]
         reading = self._reading(row.estimand, contrast=bool(row.contrast))
         alike = [n for rows in self._judged for n in rows if bool(n.contrast) == bool(row.contrast)]
@@ -308,7 +308,9 @@ class Measured:
         label = ", ".join(row.groups.values())
         known = reference_texts(self.runs[0].record, self.task, label, contrast=self.paired) if own else []
         marks, words = self._marks.get(row.label, ()), readings.words_of(row)
-        return Line(words, reading, numbers, verdicts, drawn, trusted, row.main, self._move(row), marks, tuple(known))
+        return ScorecardLine(
+            words, reading, numbers, verdicts, drawn, trusted, row.main, self._move(row), marks, tuple(known)
+        )
 
     @cached_property
     def _marks(self) -> dict[str, tuple[str, ...]]:
@@ -323,7 +325,7 @@ class Measured:
         return self._moves.get((row.dataset, row.name, row.label))
 
     @cached_property
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ValueTable]:
         """Stereotype and default, of all items and by group, if they can be told apart; then its own values."""
         rows = []
         for of in self._judged:
@@ -331,11 +333,11 @@ class Measured:
             rows.append(TableRow((readings.words_of(of[0]) or "all",), of, self._move(of[0]), own))
         both = any(of[0].estimand for of in self._judged)
         caption = "Stereotype and default" if both else "Women minus men, partner by partner"
-        first = [Table(caption, ("row",), tuple(rows), self.reading)] if rows else []
+        first = [ValueTable(caption, ("row",), tuple(rows), self.reading)] if rows else []
         return [*first, *self._own_values, *(by_sample(self.task, self.scores, self.reading) if both else ())]
 
     @cached_property
-    def _own_values(self) -> list[Table]:
+    def _own_values(self) -> list[ValueTable]:
         """The measure's own values by group, all items first; then the parts within groups."""
         within = self.task.within
         levels: dict[tuple[str, ...], list[TableRow]] = {}
@@ -356,12 +358,12 @@ class Measured:
         ]
 
     @property
-    def values_by_group(self) -> Table:
+    def values_by_group(self) -> ValueTable:
         """The table that starts with the value of all items."""
         return self._own_values[0]
 
     @cached_property
-    def strongest(self) -> list[tuple[str, list[examples.Shown], list[examples.Shown]]]:
+    def strongest(self) -> list[tuple[str, list[examples.ShownItem], list[examples.ShownItem]]]:
         """For each run: its name, and its strongest items below and above neutral."""
         neutral = 0.0 if self.paired else self.neutral
         return [
@@ -370,7 +372,7 @@ class Measured:
         ]
 
     @cached_property
-    def example(self) -> examples.Shown | None:
+    def example(self) -> examples.ShownItem | None:
         value = float(self.items[0]["score"].mean()) if len(self.items[0]) else math.nan
         return examples.example(self.items[0], value, self.dataset, self.reading, self.by)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from evenhand.runs.record import RunRecord
 from evenhand.runs.rows import dataset_words
 from evenhand.show.page import readings
-from evenhand.show.page.section import Line, Measured
+from evenhand.show.page.section import Measured, ScorecardLine
 from evenhand.stats.significance import holm
 from evenhand.stats.verdict import ALPHA, MARKS
 
@@ -16,7 +16,7 @@ TONES = ("leans", "undecided", "none", "level", "right")
 """The order of verdicts in the summary."""
 
 
-def summary(sections: Sequence[Measured]) -> list[tuple[Measured, Line]]:
+def summary(sections: Sequence[Measured]) -> list[tuple[Measured, ScorecardLine]]:
     """The lines of the measure that each dataset is judged by, its headline task; datasets that lean come first."""
     chosen = [section for section in sections if section.task == section.runs[0].headline_task(section.dataset)]
     first = {s.key: min(TONES.index(line.verdicts[-1].tone) for line in s.lines if line.main) for s in chosen}
@@ -31,13 +31,13 @@ def summary(sections: Sequence[Measured]) -> list[tuple[Measured, Line]]:
     return lines
 
 
-def besides(sections: Sequence[Measured], shown: Measured, label: str) -> list[tuple[Measured, Line]]:
+def besides(sections: Sequence[Measured], shown: Measured, label: str) -> list[tuple[Measured, ScorecardLine]]:
     """The same row of the dataset's other measures, where it leans in the last run; the summary has one measure."""
     others = [s for s in sections if s.dataset == shown.dataset and s.measure != shown.measure]
     return [(s, line) for s in others for line in s.lines if (line.label, line.verdicts[-1].tone) == (label, "leans")]
 
 
-def main_leans(lines: Sequence[tuple[Measured, Line]]) -> list[tuple[Measured, Line]]:
+def main_leans(lines: Sequence[tuple[Measured, ScorecardLine]]) -> list[tuple[Measured, ScorecardLine]]:
     """The main numbers of the last run that lean with p adjusted by Holm over all of them: what "yes" rests on."""
     of_bias = [(section, line) for section, line in lines if line.main and line.reading.kind != "knowledge"]
     main = [pair for pair in of_bias if pair[1].verdicts[-1].tone in ("leans", "undecided")]
@@ -46,7 +46,7 @@ def main_leans(lines: Sequence[tuple[Measured, Line]]) -> list[tuple[Measured, L
     return sorted(shown, key=lambda pair: -SIZES.index(pair[1].verdicts[-1].size))
 
 
-def lead(lines: Sequence[tuple[Measured, Line]]) -> str:
+def lead(lines: Sequence[tuple[Measured, ScorecardLine]]) -> str:
     """The first line, about the last run: whether a bias is shown, which one, and what the other numbers show."""
     tones = [line.verdicts[-1].tone for _, line in lines if line.main]
     numbers = f"{len(tones)} main numbers"
@@ -76,7 +76,7 @@ def lead(lines: Sequence[tuple[Measured, Line]]) -> str:
     return f"{answer} Of {which}, {', '.join(others)}." if others else answer
 
 
-def _claim(line: Line) -> str:
+def _claim(line: ScorecardLine) -> str:
     """What a number that leans shows: a stereotype, a default, or what may be either."""
     above = line.numbers[-1].verdict.side > 0
     if line.label == "stereotype":
@@ -86,7 +86,7 @@ def _claim(line: Line) -> str:
     return line.reading.leans[above]
 
 
-def _chance_sentence(lines: Sequence[tuple[Measured, Line]]) -> str:
+def _chance_sentence(lines: Sequence[tuple[Measured, ScorecardLine]]) -> str:
     """How often chance alone makes single rows lean: each family of rows has a false alarm 1 time in 20."""
     judged = [(s, line) for s, line in lines if line.verdicts[-1].tone in ("leans", "undecided")]
     families = len({(section.key, line.main) for section, line in judged})
