@@ -47,7 +47,7 @@ def test_examples_run_offline(example: Path, tmp_path: Path) -> None:
 @pytest.fixture
 def values_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """No doctor before an audit, no perplexity after a debiasing: both take long, and no block shows them."""
-    monkeypatch.setattr("evenhand.auditing.audit.look_over", lambda *_: ())
+    monkeypatch.setattr("evenhand.auditing.audit.preflight", lambda *_: ())
     monkeypatch.setattr("evenhand.calls.debias._held_out_answers", lambda *_: [])
 
 

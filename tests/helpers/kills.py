@@ -83,7 +83,7 @@ def quick() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         drawn = "evenhand.show.page.runs.write"
         patch.setattr(drawn, lambda runs, path: write_whole(path, lambda file: file.write(b"page")))
-        patch.setattr("evenhand.auditing.audit.look_over", lambda *_: ())
+        patch.setattr("evenhand.auditing.audit.preflight", lambda *_: ())
         yield
 
 
