@@ -8,10 +8,10 @@ from inspect import isfunction
 from typing import Any
 
 from evenhand._version import __version__ as __version__
-from evenhand.core.lazy import homes
+from evenhand.core.lazy import defining_modules
 from evenhand.core.shown import Sections, Shown
 
-_HOME = homes(__name__)
+_HOME = defining_modules(__name__)
 __all__ = sorted(_HOME)
 
 _WITHIN = (

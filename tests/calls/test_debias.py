@@ -19,7 +19,7 @@ from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.datasets.corpora.texts import generate, reminders, sentences
 from evenhand.datasets.gendered import gender
-from evenhand.mitigation.cds import balance
+from evenhand.mitigation.cds import balance_table
 from evenhand.show.page.provenance import debiasing
 from evenhand.show.tables import debiasing_results
 from evenhand.text.substitute import substituted
@@ -71,13 +71,13 @@ def test_a_corpus_that_is_not_at_hand_is_said_so(monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_balance_of_a_corpus_is_counted() -> None:
-    found = balance(["He saw his wife."], ["She saw her husband."]).set_index("corpus")
+    found = balance_table(["He saw his wife."], ["She saw her husband."]).set_index("corpus")
     assert numbers(found, "before", ["female", "male"]) == [1, 2]
     assert numbers(found, "after", ["female", "male"]) == [2, 1]
 
 
 def test_a_corpus_without_gendered_words_has_no_share(done: Debiased) -> None:
-    found = balance(["It rains."], ["It rains."])
+    found = balance_table(["It rains."], ["It rains."])
     assert found["share"].isna().all()
     assert "no gendered words, so there is no share" in replace(done, balance=found).alarms[0]
     console = Console(file=io.StringIO(), width=120, record=True)

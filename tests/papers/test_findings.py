@@ -14,9 +14,9 @@ from evenhand.papers.findings import (
     evaluate_hypotheses,
     findings,
     pairs,
-    shares,
     signed_ranks,
     summarise_effects,
+    workforce_shares,
 )
 from helpers.made_scores import PAPER, associations, crossed, run, scores
 from helpers.written_runs import task
@@ -63,13 +63,13 @@ def test_there_are_findings_for_datasets_with_women_and_men_that_were_scored() -
 def test_each_finding_is_that_of_the_datasets_own_scores_by_the_runs_seed() -> None:
     """Scores of another dataset in the same run, ten times as large, change nothing."""
     frame = scores(PAPER, noise=0.5)
-    known = dict(zip(frame["profession"].unique(), shares(), strict=False))
+    known = dict(zip(frame["profession"].unique(), workforce_shares(), strict=False))
     frame["profession"] = frame["profession"].map(known)  # professions of which the share of women is known
     others = feelings().assign(score=lambda of: of["score"] * 10)
     found = only(findings(associations(pd.concat([frame, others], ignore_index=True), seed=5)))
     pd.testing.assert_frame_equal(found.ranks, signed_ranks(pairs(frame)))
     assert found.claims == evaluate_hypotheses(frame, seed=5)
-    every, others = (correlate_with(frame, shares(), seed=seed) for seed in (5, 6))
+    every, others = (correlate_with(frame, workforce_shares(), seed=seed) for seed in (5, 6))
     wanted, other = (one[one["score"] == "difference"].reset_index(drop=True) for one in (every, others))
     pd.testing.assert_frame_equal(found.workforce["US"], wanted)
     assert not found.workforce["US"].equals(other)

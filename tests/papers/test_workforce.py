@@ -11,7 +11,7 @@ from scipy import stats
 
 from evenhand import BadInput
 from evenhand.datasets.becpro import professions
-from evenhand.papers.findings import by_profession, correlate_with, german_shares, shares
+from evenhand.papers.findings import by_profession, correlate_with, german_shares, workforce_shares
 from helpers.made_scores import PAPER, scores
 
 
@@ -131,7 +131,7 @@ def test_the_columns_for_group_and_profession_can_have_other_names() -> None:
 
 
 def test_shares_are_those_of_the_papers_sixty_professions() -> None:
-    found, group = shares(), {job.name: job.prof_gender for job in professions()}
+    found, group = workforce_shares(), {job.name: job.prof_gender for job in professions()}
     assert set(found) == set(group)
     assert len(found) == 60
     means = pd.Series(found).groupby(pd.Series(group)).mean()
@@ -168,5 +168,5 @@ def test_another_file_is_refused_with_what_is_wrong(tmp_path: Path, content: str
 
 def test_the_released_table_has_every_profession_and_the_share_of_its_broad_category(data: Path) -> None:
     found = german_shares(data / "becpro" / "professions_us_de.tsv")
-    assert set(found) == set(shares())
+    assert set(found) == set(workforce_shares())
     assert list(found.values()).count(79.36) == 19  # all health, social and teaching jobs

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from evenhand.papers import written
-from evenhand.papers.findings import shares
+from evenhand.papers.findings import workforce_shares
 
-WORKFORCE = shares()
+WORKFORCE = workforce_shares()
 JOBS = list(WORKFORCE)
 
 

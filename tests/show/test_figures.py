@@ -19,7 +19,7 @@ from evenhand.cli.terminal import run as run_command
 from evenhand.core.questions import Question
 from evenhand.papers.charts import profession_bars, pronoun_scatter, workforce_on_page, workforce_scatter
 from evenhand.papers.equalising import GENDERED
-from evenhand.papers.findings import shares
+from evenhand.papers.findings import workforce_shares
 from evenhand.show.figures import charts
 from evenhand.show.plots import SUFFIXES, page_svg, save, value_dots
 from evenhand.stats import Line
@@ -64,7 +64,7 @@ def test_the_scatter_leaves_out_what_has_no_share() -> None:
 def test_the_page_draws_the_workforce_of_three_professions_that_have_both_genders() -> None:
     scores = pd.DataFrame(
         {"profession": p, "prof_gender": "male", "gender": gender, "score": score}
-        for p, score in zip(list(shares())[:3], (0.1, 0.5, 0.2), strict=True)
+        for p, score in zip(list(workforce_shares())[:3], (0.1, 0.5, 0.2), strict=True)
         for gender in ("female", "male")
     )
     of = {"runs": [None], "dataset": "becpro-en", "measure": "association"}

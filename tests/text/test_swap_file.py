@@ -236,7 +236,7 @@ def test_texts_in_another_language_are_refused(tmp_path: Path, text: str, capsys
     file.write_text(text, encoding="utf-8")
     with pytest.raises(SystemExit, match="2"):
         main(["swap", str(file), "--jobs", "1"])
-    assert "known in English alone. If these are English, give --lang en." in capsys.readouterr().err
+    assert "known only in English. If these are English, give --lang en." in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
     with pytest.raises(BadInput, match="`lang='de'` needs a list of gendered words"):
         swap(file, lang="de", jobs=1)

@@ -130,7 +130,7 @@ def change_table(before: StoredRun, after: StoredRun) -> pd.DataFrame:
 
 
 def changes_frame(rows: Sequence[Change], **more: str) -> pd.DataFrame:
-    """The rows as a table; `more` columns come first, each with the attribute that it holds."""
+    """The rows as a table. `more` has columns to begin with, and the attribute of a row that each of them holds."""
     columns = more | {name: "name" if name == "measure" else name for name in COLUMNS}
     return pd.DataFrame([[getattr(row, of) for of in columns.values()] for row in rows], columns=list(columns))
 

@@ -194,7 +194,7 @@ def _expand(name: str) -> list[str | Path]:
             continue
         if not _is_model(path):
             raise BadInput(
-                f"'{path}' holds no config.json, so it is not a whole checkpoint. Delete it if its saving was "
+                f"'{path}' holds no config.json, so it is not a whole checkpoint. Delete it if saving it was "
                 "interrupted, or give the others one by one."
             )
         files = [file for file in path.iterdir() if file.name.startswith(TOKENIZERS) or file.suffix == ".model"]

@@ -188,7 +188,7 @@ def _table(items: Sequence[Item]) -> pd.DataFrame:
 
 
 def base_name(dataset: str) -> str:
-    """The name of a dataset without its options: "becpro-de (forms=crossed)" is becpro-de."""
+    """The name of a dataset without its options: "becpro-de" for "becpro-de (forms=crossed)"."""
     return dataset.partition(" (")[0]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 
 @cache
-def homes(package: str) -> dict[str, str]:
+def defining_modules(package: str) -> dict[str, str]:
     """The module of each public name of a package, as listed in its `__init__.pyi`."""
     listed = Path(str(sys.modules[package].__file__)).with_suffix(".pyi").read_text(encoding="utf-8")
     return {name: module for module, name in re.findall(r"^from (evenhand\.\S+) import (\w+) as", listed, re.M)}
@@ -20,8 +20,8 @@ def loader(package: str) -> Callable[[str], Any]:
     """The `__getattr__` of a package."""
 
     def load(name: str) -> Any:
-        if name not in homes(package):
+        if name not in defining_modules(package):
             raise AttributeError(f"module '{package}' has no attribute '{name}'")
-        return getattr(import_module(homes(package)[name]), name)
+        return getattr(import_module(defining_modules(package)[name]), name)
 
     return load

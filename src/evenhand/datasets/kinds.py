@@ -43,7 +43,7 @@ KINDS = {
 
 
 def kinds_of(dataset: str, options: Mapping[str, Any] | None = None) -> Kinds | None:
-    """The kinds of one of our datasets with these options; None if it has none, or is a user's own dataset."""
+    """The kinds of a bundled or released dataset with these options; None if it has none, or is a user's own."""
     options = options or {}
     if dataset == "becpro-de":
         return PROFESSIONS if options.get("forms", "agree") != "agree" else None

@@ -114,7 +114,7 @@ class Rule:
 
 
 def read(path: str | Path) -> dict[str, Any]:
-    """The policy in a TOML file, by the fields of a gate; the baseline is a path, which is relative to the file."""
+    """Read a policy from a TOML file: values by field of `Gate`. The baseline's path is relative to the file."""
     path = Path(path).expanduser()
     data = read_given(path, tomllib.loads, "The policy", "It must be a TOML file in UTF-8.")
     tables, baseline = data.get("rule", []), data.get("baseline")

@@ -46,7 +46,7 @@ class Mitigation:
         """Raise an error if it is not for this model; called before anything is measured."""
 
     def texts_of(self, corpus: str) -> Sequence[str]:
-        """The texts that `apply` gets: the documents of the corpus, unless a method makes others of them."""
+        """The texts passed to `apply`: the documents of the corpus, unless a method derives other texts from them."""
         return list(documents(corpus)) if self.needs_texts else ()
 
     def made_of(self, texts: Sequence[str]) -> tuple[object, ...]:

@@ -57,7 +57,7 @@ class Cds(Mitigation):
 
     @cached_property
     def balance(self) -> pd.DataFrame:
-        return balance(self._swapped.before, self._swapped.after)
+        return balance_table(self._swapped.before, self._swapped.after)
 
     @property
     def record(self) -> dict[str, Any]:
@@ -70,7 +70,7 @@ class Cds(Mitigation):
         return f"Corpus: {corpus}, {swapped}; {len(self._reminders)} reminders."
 
 
-def balance(before: Iterable[str], after: Iterable[str]) -> pd.DataFrame:
+def balance_table(before: Iterable[str], after: Iterable[str]) -> pd.DataFrame:
     """The female and male words of a corpus and their female share (NaN without any), before and after the swap."""
     texts = {"before": before, "after": after}
     counts = [Counter(gender(found[0]) for text in some for found in WORD.finditer(text)) for some in texts.values()]

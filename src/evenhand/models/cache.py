@@ -358,7 +358,7 @@ def open_store(path: Path, *, update: bool = True) -> Iterator[Store]:
             yield store
     except sqlite3.Error as error:
         raise RunError(
-            f"The answers in '{path}' cannot be read or written: {error}. What was kept before is still there. "
+            f"The answers in '{path}' cannot be read or written: {error}. Answers stored earlier are still there. "
             "Free some space or check the folder's permissions; if the file is damaged, delete it."
         ) from error
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from evenhand import Drawing, Run
 from evenhand.papers.equalising import FEWEST, GENDERED, Equalising, appd, before_after, by_size, equalising
-from evenhand.papers.findings import SETS, by_profession, distribution, profession_means, shares
+from evenhand.papers.findings import SETS, by_profession, distribution, profession_means, workforce_shares
 from evenhand.show.figures import Charts, check_measured, colours_of
 from evenhand.show.plots import (
     BLUE,
@@ -241,9 +241,9 @@ def workforce_on_page(measured: Any) -> Iterator[Drawing]:
     if len(measured.runs) > 1 or not measured.dataset.startswith("becpro") or measured.measure != "association":
         return
     means = by_profession(measured.scores[0]).dropna(subset=["difference"])
-    if means["profession"].isin(shares()).sum() >= FEWEST:
+    if means["profession"].isin(workforce_shares()).sum() >= FEWEST:
         yield Drawing(
-            workforce_scatter(means, shares()),
+            workforce_scatter(means, workforce_shares()),
             "Each dot is a profession; the higher, the more it speaks for women (nats). If the dashed line were level, "
             "it would not matter to the model who holds the profession.",
         )
@@ -308,7 +308,7 @@ def profession_figures(runs: Mapping[str, Run]) -> Charts:
             title = f"{name}{of}: association and the workforce (US)"
             number = f"-{place}" if len(runs) > 1 else ""
             means_of = by_profession(run.scores_of(dataset))
-            made[f"{start}workforce{number}"] = with_title(workforce_scatter(means_of, shares()), title)
+            made[f"{start}workforce{number}"] = with_title(workforce_scatter(means_of, workforce_shares()), title)
     return made
 
 

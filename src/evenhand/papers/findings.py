@@ -117,7 +117,7 @@ def profession_means(scores: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def shares() -> dict[str, float]:
+def workforce_shares() -> dict[str, float]:
     """Percentage of women by profession in the US, 2019: the paper's Tables 6-8."""
     return {job.name: job.percent_women for job in professions()}
 
@@ -351,7 +351,7 @@ def _task_findings(
 
 def _shares_by_country(dataset: str) -> dict[str, dict[str, float]]:
     """The US shares of the paper; the German ones too, for a German run, where the user has the released table."""
-    known = {"US": shares()}
+    known = {"US": workforce_shares()}
     released = Path(os.environ.get("EVENHAND_DATA", "")) / "becpro" / "professions_us_de.tsv"
     if dataset == "becpro-de" and released.is_file():
         known["Germany"] = german_shares(released)

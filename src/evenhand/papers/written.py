@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from evenhand import Drawing
-from evenhand.papers.findings import shares
+from evenhand.papers.findings import workforce_shares
 from evenhand.stats import Line, fit_line, generator
 
 FEWEST = 8
@@ -51,7 +51,7 @@ def summarise(scores: pd.DataFrame, options: Any, seed: int = 0) -> Written:
             "profession": table["subject"],
             "kind": table["kind"],
             "share": 100 * table["weighed"] / table["mentioned"],
-            "workforce": table["subject"].map(shares()),
+            "workforce": table["subject"].map(workforce_shares()),
         }
     ).dropna()
     line = None

@@ -32,7 +32,7 @@ def same_task(runs: Sequence[StoredRun], dataset: str, measure: str, *, shared: 
 
 
 def in_common(runs: Sequence[StoredRun]) -> list[tuple[str, str]]:
-    """Dataset and measure of the tasks that all runs have; an error if there are none."""
+    """The dataset and measure of each task that all runs have; raises if there are none."""
     shared = [task for task in task_names(runs[0]) if all(task in task_names(run) for run in runs[1:])]
     if not shared:
         each = "; ".join(f"'{run.path}' {', '.join(f'{m} on {d}' for d, m in task_names(run))}" for run in runs)

@@ -324,5 +324,5 @@ def _hashes(path: Path, names: Iterable[str]) -> dict[str, str]:
     try:
         contents = {name: (path / name).read_bytes() if (path / name).is_file() else b"" for name in names}
     except OSError as error:
-        raise RunError(f"The files that '{path / 'run.json'}' vouches for cannot be read: {error}.") from error
+        raise RunError(f"The files listed in '{path / 'run.json'}' cannot be read: {error}.") from error
     return {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}

@@ -106,7 +106,7 @@ def swap_text(
 def settings(
     names: bool | str | Path, word_pairs: str | Path | None, grammar: str, only: str | None, to: str, lang: str | None
 ) -> dict[str, Any]:
-    """What `text.swap.swapper` takes, from the parameters of `swap`; an error if they contradict one another."""
+    """Turn the parameters of `swap` into arguments of `text.swap.swapper`; raise if they contradict one another."""
     if only not in ONLY:
         raise BadInput(f"`only` must be he-to-she or she-to-he. Got '{only}'.")
     if to not in get_args(To):

@@ -74,7 +74,7 @@ HEADERS = {
 
 @dataclass(frozen=True, slots=True)
 class Hosts:
-    """Host names that requests may use: DNS rebinding would use others.
+    """Host names allowed in requests. Any other is rejected, against DNS rebinding.
 
     With `addresses`, any IP address is allowed as well, since it needs no DNS.
     """

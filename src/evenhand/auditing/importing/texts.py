@@ -71,7 +71,7 @@ def score_texts(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
     asked = [one for one in spec.tasks_for("causal") if Traits.of(one.task.measure).takes_missing]
     if not asked:
         raise BadInput(
-            "Texts are scored by written-share and written-undetected: first mentions need the model itself."
+            "Imported texts are scored by written-share and written-undetected. First mentions need the model itself."
         )
     dataset = asked[0].task.dataset
     matched = _match(found, dataset, file)
@@ -162,7 +162,7 @@ def _of_harness(where: str, row: Mapping[str, Any]) -> Found | None:
 
 
 def _of_batch(where: str, row: Mapping[str, Any]) -> Found:
-    """A line of a batch API's output: `custom_id` is the item's id."""
+    """Read a line of a batch API's output, whose `custom_id` is the item's id."""
     response = row.get("response") if isinstance(row.get("response"), dict) else row
     body = response.get("body", response) if isinstance(response, dict) else {}
     choices = body.get("choices") if isinstance(body, dict) else None

@@ -61,10 +61,10 @@ def check_language(texts: Iterable[str], lang: str | None, corpus: str = "") -> 
     The error names the `corpus` that they are of.
     """
     if lang not in (None, "en"):
-        raise BadInput(f"Gendered words are known in English, `lang='en'`, alone. Got '{lang}'. {OTHER}")
+        raise BadInput(f"Gendered words are known only in English, `lang='en'`. Got '{lang}'. {OTHER}")
     if lang is None and (why := not_english(texts)):
         named = f"'{corpus}': " if corpus else ""
-        raise BadInput(f"{named}{why} Gendered words are known in English alone. {ENGLISH} {OTHER}")
+        raise BadInput(f"{named}{why} Gendered words are known only in English. {ENGLISH} {OTHER}")
 
 
 def not_english_files(folder: Path, files: Sequence[Path], read: Callable[[Path], Iterable[str]]) -> dict[str, str]:

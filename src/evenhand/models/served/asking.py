@@ -128,8 +128,8 @@ def requests(question: Question, ability: Ability, model: str) -> list[Request]:
     if not isinstance(question, Choose) or (ability.whole and not question.chat):
         return [whole(text, ability, model) for text in texts(question)]
     if top := ability.top(question):
-        return [following(question, ability, model, top)]
-    return [following(question, ability, model, 0, seed) for seed in range(ability.samples)]
+        return [next_token_request(question, ability, model, top)]
+    return [next_token_request(question, ability, model, 0, seed) for seed in range(ability.samples)]
 
 
 def countable(question: Question, ability: Ability, model: str) -> list[Request]:
@@ -146,7 +146,7 @@ def whole(text: str, ability: Ability, model: str) -> Request:
     return Request.of("completions", model=model, prompt=ability.start + text, max_tokens=1, temperature=1, **how)
 
 
-def following(question: Choose, ability: Ability, model: str, top: int, seed: int = 0) -> Request:
+def next_token_request(question: Choose, ability: Ability, model: str, top: int, seed: int = 0) -> Request:
     """Asks for the `top` likeliest tokens after the prompt, or, with 0, for a sample of text."""
     tokens = 1 if top else REPLY_TOKENS
     how: dict[str, Any] = {"model": model} | ({} if top else {"seed": seed})

@@ -189,6 +189,6 @@ class ServedModel:
         """The likeliest token after each text, where a server lists next tokens, in chats if it has nothing else."""
         top = self.ability.next or self.ability.chat_next
         prompts = [Choose(text, ("a", "b"), chat=not self.ability.next) for text in texts]
-        found = self.client.all([asking.following(prompt, self.ability, self.name, top) for prompt in prompts])
+        found = self.client.all([asking.next_token_request(prompt, self.ability, self.name, top) for prompt in prompts])
         tops = {place: replies.likeliest(reply) for place, reply in found}
         return [max(tops[n], key=lambda one: one[1], default=("", 0.0))[0] for n in range(len(texts))]

@@ -326,5 +326,7 @@ def reference_answer(client: Client, question: Question, ability: Ability) -> Se
         found = [client.one(request) for request in asking.requests(question, ability, client.address.name)]
         return asking.answer(question, ability, found).logps
     prompt = Choose(TEXT, ("first", "second"), chat=not ability.next)
-    reply = client.one(asking.following(prompt, ability, client.address.name, ability.next or ability.chat_next))
+    reply = client.one(
+        asking.next_token_request(prompt, ability, client.address.name, ability.next or ability.chat_next)
+    )
     return sorted((logp for _, logp in replies.likeliest(reply)), reverse=True)[:2]

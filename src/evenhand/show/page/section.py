@@ -338,7 +338,7 @@ class Measured:
 
     @cached_property
     def _own_values(self) -> list[ValueTable]:
-        """The measure's own values by group, all items first; then the parts within groups."""
+        """The measure's values by group: all items first, then each group, then the labels within groups."""
         within = self.task.within
         levels: dict[tuple[str, ...], list[TableRow]] = {}
         for numbers in (rows for rows in self._rows if not rows[0].judged):
