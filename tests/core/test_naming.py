@@ -104,6 +104,8 @@ def test_digits(reply: str, expected: int | None) -> None:
         (("Yes", "No"), "no way", 1),
         (("Yes", "No"), "Yes, or no.", None),
         (("Yes", "No"), "I would say no", 1),
+        (("Yes", "No"), "I would say no to that.", 1),
+        (("Yes", "No"), "I would say no because she has no license.", 1),
         (("True", "Neither", "False"), "Neither", 1),
     ],
 )

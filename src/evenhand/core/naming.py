@@ -26,7 +26,10 @@ def named_option(reply: str, question: Choose) -> int | None:
     for place in sorted(range(question.count), key=lambda n: -len(question.options[n])):  # one may contain another
         option = _plain(question.options[place])
         words = r"[\s*`\"]+".join(map(re.escape, (option.rstrip(".") or option).split()))
-        pattern = rf"(?i:(?<![^\W\u3040-\u9fff]){words}(?!{PART}))(?!(?<= no) +[a-z])"  # "no reason" is not "No"
+        pattern = rf"(?i:(?<![^\W\u3040-\u9fff]){words}(?!{PART}))"
+        pattern += (
+            rf"(?!(?<= no) +(?!(?:{AFTER}|as|but|for|to)\b)[a-z])"  # "there is no reason" is not "No"; "no because" is
+        )
         if option.casefold() in WORDS["ordinary"]:
             pattern = rf"(?i:\A[\W]*{words}\W*\Z|(?<=[\"'“‘`*]){words}(?=[\"'”’`*.]))"
         named += [place] if _match_affirmed(pattern, text) else []
