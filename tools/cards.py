@@ -142,7 +142,8 @@ def built(name: str) -> dict[str, Any]:
 
 def _release(name: str) -> str:
     """The release that has to be fetched, or copied, for a dataset; empty if it is bundled."""
-    if datasets.BUILDERS[name].__module__ == "evenhand.datasets.word_sets":  # ours, though named as weat and seat are
+    own_tests = datasets.BUILDERS[name].__module__ == "evenhand.datasets.word_sets" and name not in RELEASES
+    if own_tests:  # named as weat and seat are
         return ""
     if name in bbq_languages.SETS:
         return bbq_languages.SETS[name].release

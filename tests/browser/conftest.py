@@ -14,16 +14,17 @@ CHROMIUM = next(
 QUIET = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-gpu"]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def playwright() -> Iterator[Playwright]:
+    """Closed after each file: its event loop runs in this thread, where other tests could not run one of their own."""
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium: make browser installs Debian's package")
     with sync_playwright() as playwright:
         yield playwright
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(playwright: Playwright) -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium: make browser installs Debian's package")
     browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
     yield browser
     browser.close()

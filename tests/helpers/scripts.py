@@ -8,11 +8,16 @@ import runpy
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run
+from evenhand.datasets import BUILDERS
+from evenhand.measures import MEASURES
+from evenhand.mitigation import METHODS
+from evenhand.models.engines import ENGINES
 
 
 def script(path: Path, folder: Path) -> str:
@@ -44,9 +49,15 @@ def command(line: str, folder: Path) -> str:
 @contextlib.contextmanager
 def _within(folder: Path) -> Iterator[io.StringIO]:
     before, out = Path.cwd(), io.StringIO()
+    registries: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        (known, dict(known)) for known in (MEASURES, BUILDERS, METHODS, ENGINES)
+    ]
     os.chdir(folder)
     try:
         with contextlib.redirect_stdout(out):
             yield out
     finally:
         os.chdir(before)
+        for known, ours in registries:  # what a script adds is not there for other tests
+            known.clear()
+            known.update(ours)
