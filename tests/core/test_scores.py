@@ -73,10 +73,11 @@ def test_a_missing_set_leaves_no_value_and_is_named() -> None:
 
 
 def test_the_value_of_a_set_by_itself_is_made_as_it_says() -> None:
-    """Two of -1 and two of 1: the mean is 0, the mean size 1."""
+    """Two of -1 and two of 1: the mean size is 1, of each set and, as in its interval, of all."""
     scores = [Score(f"{s}{n}", (-1.0) ** n, {"set": s}) for s in SETS for n in range(4)]
     everything, *alone = group_values(scores, MacroMean("set", SETS, within=mean_size), Design(("set",)))
-    assert everything.value == 0
+    assert everything.value == 1
+    assert everything.low <= 1 <= everything.high
     assert [(value.groups["set"], value.value) for value in alone] == [("anti", 1), ("non", 1), ("pro", 1)]
 
 

@@ -256,7 +256,7 @@ class MacroMean(OfMeans):
     labels: ClassVar[bool] = True
 
     def __call__(self, scores: Sequence[Score]) -> float:
-        parts = [mean(part) for part in _scores_by_labels(scores, (self.by,)).values()]
+        parts = [self.mean_of(part) for part in _scores_by_labels(scores, (self.by,)).values()]
         return math.fsum(parts) / len(parts) if parts and not self.lacks(scores) else math.nan
 
     @property

@@ -224,7 +224,7 @@ def test_scores_of_masked_models_are_not_asked_for_texts(tmp_path: Path) -> None
         (lambda d: lines(d / "a.jsonl"), {}, "a.jsonl has no texts"),
         (lambda d: lines(d / "a.jsonl", *FAILED), {}, "a.jsonl has no texts"),
         (lambda d: lines(d / "a.json", {"samples": 1}), {}, "a.json has no texts"),
-        (SOURCES["ids"], {"measure": "first-mention"}, "first mentions need the model itself"),
+        (SOURCES["ids"], {"measure": "first-mention"}, "First mentions need the model itself"),
         (SOURCES["ids"], {"columns": {"text": "written"}}, "Unknown column 'text'"),
         (SOURCES["ids"], {"columns": {"written": "story"}}, "Name yours with `columns`"),
         (SOURCES["a frame"], {"name": None}, "need the name of their model"),
