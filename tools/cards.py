@@ -17,7 +17,7 @@ from typing import Any
 from evenhand import datasets, measures, suites
 from evenhand.core.measure import Traits
 from evenhand.datasets.files.releases import RELEASES
-from evenhand.datasets.released import bbq_languages
+from evenhand.datasets.released import bbq
 from evenhand.formats.bibtex import OWN, works
 
 ROOT = Path(__file__).parents[1]
@@ -145,8 +145,8 @@ def _release(name: str) -> str:
     own_tests = datasets.BUILDERS[name].__module__ == "evenhand.datasets.word_sets" and name not in RELEASES
     if own_tests:  # named as weat and seat are
         return ""
-    if name in bbq_languages.SETS:
-        return bbq_languages.SETS[name].release
+    if name in bbq.SETS:
+        return bbq.SETS[name].release
     return next((release for release in sorted(RELEASES, key=len, reverse=True) if name.startswith(release)), "")
 
 

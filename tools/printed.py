@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from evenhand.datasets.files.bundled import read_tsv
+from evenhand.datasets.files import read_tsv
 from evenhand.datasets.gendered import lexicon
 from evenhand.text.name_lists import bundled_names, census
 

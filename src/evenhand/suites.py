@@ -13,7 +13,7 @@ from evenhand.core.dataset import Dataset, base_name
 from evenhand.core.items import Item
 from evenhand.core.loop import Task
 from evenhand.core.measure import Measure, Traits
-from evenhand.datasets.files.bundled import read_toml
+from evenhand.datasets.files import read_toml
 from evenhand.errors import BadInput, DataNotFound, UnfitModel, UnknownName, check_known
 from evenhand.runs.record import TaskRecord
 

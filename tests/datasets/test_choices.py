@@ -12,7 +12,7 @@ from evenhand import BadInput, datasets
 from evenhand.core.items import Choice
 from evenhand.datasets import choices
 from evenhand.datasets.blanks import tbd
-from evenhand.datasets.files.bundled import read_toml
+from evenhand.datasets.files import read_toml
 from evenhand.datasets.gendered import words_of
 from evenhand.datasets.templates import VOWEL
 from helpers.typed import all_of

@@ -11,7 +11,7 @@ from evenhand.core.dataset import Dataset
 from evenhand.core.items import Prompt
 from evenhand.core.writing import WORD
 from evenhand.datasets.becpro import professions
-from evenhand.datasets.files.bundled import read_toml
+from evenhand.datasets.files import read_toml
 from helpers.typed import all_of
 
 FORMS = ["story", "persona", "headline", "dialogue", "diary", "news", "biography", "unconditioned"]

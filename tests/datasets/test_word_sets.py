@@ -10,7 +10,7 @@ from evenhand import datasets
 from evenhand.core.dataset import Kinds
 from evenhand.core.items import Target, TargetSentence
 from evenhand.datasets.becpro import professions
-from evenhand.datasets.files.bundled import read_toml
+from evenhand.datasets.files import read_toml
 from evenhand.datasets.gendered import gender
 from helpers.typed import all_of
 

@@ -3,7 +3,7 @@
 import pytest
 
 from evenhand import swap_text
-from evenhand.datasets.files.bundled import read_tsv
+from evenhand.datasets.files import read_tsv
 from evenhand.text.edits import STAYS
 from evenhand.text.name_lists import bundled_names, contexts
 from evenhand.text.swap import swapper

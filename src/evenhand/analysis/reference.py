@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from evenhand.core.dataset import base_name
-from evenhand.datasets.files.bundled import read_tsv
+from evenhand.datasets.files import read_tsv
 from evenhand.runs.record import RunRecord, TaskRecord
 
 _rows = cache(read_tsv)

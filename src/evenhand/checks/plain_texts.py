@@ -6,7 +6,7 @@ import numpy as np
 
 from evenhand.core.words import words
 from evenhand.datasets.corpora.nli_examples import Example
-from evenhand.datasets.files.bundled import read_tsv
+from evenhand.datasets.files import read_tsv
 
 LANGUAGES = ("en", "de", "ja", "zh")
 SPACELESS = ("ja", "zh")

@@ -9,10 +9,10 @@ from typing import Any, Literal, get_args, get_origin
 from evenhand.core.dataset import Dataset
 from evenhand.core.foreign import foreign
 from evenhand.datasets import becpro, blanks, choices, nli, pairs, sentences, stories, word_sets
-from evenhand.datasets.files.bundled import read_toml
+from evenhand.datasets.files import read_toml
 from evenhand.datasets.files.releases import is_available as is_available
 from evenhand.datasets.files.rows import rows as rows
-from evenhand.datasets.released import bbq, bbq_languages, stereoset
+from evenhand.datasets.released import bbq, stereoset
 from evenhand.datasets.released import blanks as released_blanks
 from evenhand.datasets.templates import check_choice
 from evenhand.errors import BadInput, check_known
@@ -24,7 +24,7 @@ def _each(build: Callable[..., Dataset], *names: str) -> dict[str, Callable[...,
 
 
 BUILDERS: dict[str, Callable[..., Dataset]] = {
-    **_each(bbq.load, "bbq-ambiguous", "bbq-disambiguated"),
+    **_each(bbq.load, *bbq.SETS),
     "becpro-de": becpro.german,
     "becpro-en": becpro.english,
     **_each(choices.load, *choices.NAMES),
@@ -53,7 +53,6 @@ BUILDERS: dict[str, Callable[..., Dataset]] = {
     **_each(word_sets.own_tests, *word_sets.WEAT),
     "winobias": released_blanks.winobias,
     "winogender": released_blanks.winogender,
-    **_each(bbq_languages.load, *bbq_languages.SETS),
 }
 OURS = tuple(BUILDERS)
 

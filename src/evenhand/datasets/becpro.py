@@ -15,7 +15,7 @@ import pandas as pd
 from evenhand.core.dataset import FEMALE_MALE, Dataset, Partners
 from evenhand.core.items import Sentence
 from evenhand.core.questions import Span
-from evenhand.datasets.files.bundled import read_toml, read_tsv
+from evenhand.datasets.files import read_toml, read_tsv
 from evenhand.datasets.kinds import kinds_of
 from evenhand.datasets.templates import combinations, sentence, with_article
 

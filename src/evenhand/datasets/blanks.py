@@ -15,7 +15,7 @@ from evenhand.core.dataset import Dataset, Kinds
 from evenhand.core.items import Blank
 from evenhand.core.questions import Span
 from evenhand.core.words import capitalised
-from evenhand.datasets.files.bundled import read_toml
+from evenhand.datasets.files import read_toml
 from evenhand.datasets.kinds import own_kinds, professions
 from evenhand.datasets.templates import SLOT, TEXTS, check_keys, check_required, render, texts_of, with_article
 from evenhand.errors import BadInput, UnknownName

@@ -13,7 +13,7 @@ from evenhand.core.dataset import Dataset, Partners
 from evenhand.core.items import Choice, Groups
 from evenhand.core.words import capitalised
 from evenhand.datasets.blanks import tbd
-from evenhand.datasets.files.bundled import read_toml
+from evenhand.datasets.files import read_toml
 from evenhand.datasets.kinds import kinds_of, professions
 from evenhand.datasets.templates import texts_of
 from evenhand.errors import check_known

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from evenhand.datasets.files.bundled import read_tsv
+from evenhand.datasets.files import read_tsv
 
 Gender = Literal["female", "male"]
 

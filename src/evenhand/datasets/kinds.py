@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from evenhand.core.dataset import SAMPLES, Kinds
-from evenhand.datasets.files.bundled import read_toml, read_tsv
+from evenhand.datasets.files import read_toml, read_tsv
 from evenhand.datasets.templates import check_keys
 from evenhand.errors import BadInput, UnknownName
 

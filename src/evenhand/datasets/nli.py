@@ -18,7 +18,7 @@ from evenhand.core.dataset import Dataset, Partners
 from evenhand.core.foreign import need
 from evenhand.core.items import NliPair
 from evenhand.datasets.faults import clean
-from evenhand.datasets.files.bundled import read_toml
+from evenhand.datasets.files import read_toml
 from evenhand.datasets.files.releases import RELEASES, find_release
 from evenhand.datasets.kinds import INFERENCE
 from evenhand.datasets.pairs import table_of

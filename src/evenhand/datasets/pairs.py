@@ -13,7 +13,7 @@ from evenhand.core.dataset import Dataset
 from evenhand.core.items import Pair, check_readable
 from evenhand.core.words import words
 from evenhand.datasets.faults import faults
-from evenhand.datasets.files.bundled import read_tsv
+from evenhand.datasets.files import read_tsv
 from evenhand.datasets.files.language import not_english
 from evenhand.datasets.files.releases import RELEASES, find_release
 from evenhand.datasets.files.rows import rows

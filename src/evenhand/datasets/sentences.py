@@ -18,7 +18,7 @@ from evenhand.core.files import parse_text, read_given
 from evenhand.core.items import Sentence
 from evenhand.core.questions import Span
 from evenhand.datasets import blanks, nli
-from evenhand.datasets.files.bundled import read_toml
+from evenhand.datasets.files import read_toml
 from evenhand.datasets.files.rows import rows
 from evenhand.datasets.kinds import own_kinds
 from evenhand.datasets.templates import (

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Prompt
 from evenhand.datasets.becpro import professions
-from evenhand.datasets.files.bundled import read_toml
+from evenhand.datasets.files import read_toml
 from evenhand.datasets.gendered import Gender, words_of
 from evenhand.datasets.kinds import kinds_of
 from evenhand.datasets.templates import VOWEL

@@ -16,7 +16,7 @@ from evenhand.core.dataset import Dataset
 from evenhand.core.files import from_json, read_given
 from evenhand.core.items import SIDES, Place, Target, TargetSentence
 from evenhand.core.questions import Span
-from evenhand.datasets.files.bundled import read_toml
+from evenhand.datasets.files import read_toml
 from evenhand.datasets.files.releases import RELEASES, find_release
 from evenhand.datasets.kinds import GENDER_TESTS, kinds_of
 from evenhand.datasets.templates import check_words, render

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from evenhand.datasets.files.bundled import read_toml, read_tsv
+from evenhand.datasets.files import read_toml, read_tsv
 from evenhand.datasets.files.rows import read_pairs
 from evenhand.datasets.gendered import Gender
 from evenhand.errors import BadInput

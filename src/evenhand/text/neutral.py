@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from evenhand.datasets.files.bundled import read_tsv
+from evenhand.datasets.files import read_tsv
 from evenhand.text.edits import Edit, match_case
 from evenhand.text.name_lists import any_of
 

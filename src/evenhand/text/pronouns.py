@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from itertools import repeat
 
-from evenhand.datasets.files.bundled import read_text
+from evenhand.datasets.files import read_text
 from evenhand.text.name_lists import any_of, contexts
 
 TOKEN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[.,;:!?()—]")

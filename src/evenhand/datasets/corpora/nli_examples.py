@@ -17,7 +17,7 @@ import numpy as np
 
 from evenhand.core.words import capitalised
 from evenhand.datasets.corpora.texts import whole_share
-from evenhand.datasets.files.bundled import read_toml
+from evenhand.datasets.files import read_toml
 from evenhand.datasets.files.releases import RELEASES, locate
 from evenhand.datasets.files.rows import rows
 from evenhand.datasets.nli import GENDERS, caption, controlled_rows, gender_of, set_of, words_and_captions

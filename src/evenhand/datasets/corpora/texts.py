@@ -12,7 +12,7 @@ from sentencex import segment
 from evenhand.core.foreign import need
 from evenhand.core.words import capitalised
 from evenhand.datasets.becpro import professions
-from evenhand.datasets.files.bundled import read_toml, read_tsv
+from evenhand.datasets.files import read_toml, read_tsv
 from evenhand.datasets.files.plain_text import TEXT, read_plain, texts_in, unwrap
 from evenhand.datasets.files.releases import RELEASES, locate
 from evenhand.datasets.files.rows import SUFFIXES, check_text, rows

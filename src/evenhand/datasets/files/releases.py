@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from evenhand.datasets.files.bundled import read_toml
+from evenhand.datasets.files import read_toml
 from evenhand.errors import BadInput, DataNotFound, check_known
 
 
