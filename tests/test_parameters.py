@@ -9,7 +9,7 @@ import typer
 import evenhand
 from evenhand.calls.learning import learned
 from evenhand.cli.app import app
-from evenhand.core.described import Several
+from evenhand.core.parameters import Several
 
 ROOT: Any = typer.main.get_command(app)
 COMMANDS: dict[str, Any] = {**ROOT.commands, "lint": ROOT.commands["datasets"].commands["lint"]}

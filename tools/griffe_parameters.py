@@ -9,7 +9,7 @@ import griffe
 
 
 class Described(griffe.Extension):
-    """Takes signature and documentation of described functions (evenhand.core.described) as Python has them."""
+    """Takes signature and documentation of described functions (evenhand.core.parameters) as Python has them."""
 
     def on_function_instance(self, *, func: griffe.Function, **_: Any) -> None:
         if not any(str(decorator.value).startswith("describe(") for decorator in func.decorators):

@@ -5,8 +5,7 @@ from typing import Any
 
 from evenhand.analysis import comparison
 from evenhand.analysis.comparison import Comparison
-from evenhand.core.described import describe
-from evenhand.core.parameters import COMPARED
+from evenhand.core.parameters import COMPARED, describe
 from evenhand.errors import BadInput
 from evenhand.runs.folder import StoredRun
 

@@ -9,11 +9,11 @@ from typing import Any, Protocol
 from evenhand import datasets, measures, suites
 from evenhand.auditing.sampling import Asking, affordable_tasks, sampled_tasks
 from evenhand.core.dataset import Dataset, Datasets
-from evenhand.core.described import Named
 from evenhand.core.items import Choice, Item, NliPair, Prompt, Target, TargetSentence
 from evenhand.core.loop import Task
 from evenhand.core.measure import Measure, Measures
 from evenhand.core.questions import LISTED
+from evenhand.core.typed import Named
 from evenhand.errors import BadInput
 from evenhand.models.loading.names import known_models
 from evenhand.plugins import load_installed

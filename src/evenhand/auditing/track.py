@@ -10,8 +10,8 @@ from typing import Any
 
 from evenhand.auditing.audit import named_sources, run_folder
 from evenhand.auditing.spec import AuditSpec
-from evenhand.core.described import Named
 from evenhand.core.files import CHECKPOINT, prepare, read_parsed
+from evenhand.core.typed import Named
 from evenhand.errors import BadInput, OtherModel, RunError
 from evenhand.models import ModelSource
 from evenhand.models.loading.names import ADAPTER, find

@@ -19,10 +19,10 @@ from evenhand.auditing.spec import AuditSpec, PlannedTask
 from evenhand.auditing.track import measure_checkpoints
 from evenhand.core import parameters as ask
 from evenhand.core.dataset import Datasets
-from evenhand.core.described import describe, records_of, select_parameters
 from evenhand.core.files import write_whole
 from evenhand.core.measure import Measures
 from evenhand.core.model import Model
+from evenhand.core.parameters import describe, records_of, select_parameters
 from evenhand.errors import BadInput
 from evenhand.gate.gate import Gate
 from evenhand.models import ModelSource, check_keywords

@@ -18,12 +18,11 @@ from evenhand.analysis.change import Change, changes, changes_frame
 from evenhand.analysis.comparison import Comparison
 from evenhand.calls.audit import audit
 from evenhand.calls.train_and_measure import check
-from evenhand.core.described import describe
 from evenhand.core.files import prepare, public_path, read_parsed, write_whole
 from evenhand.core.foreign import foreign
 from evenhand.core.items import Pair
 from evenhand.core.model import Model, check_model
-from evenhand.core.parameters import Debias, Loaded
+from evenhand.core.parameters import Debias, Loaded, describe
 from evenhand.core.progress import showing
 from evenhand.core.questions import Answer, Likelihood
 from evenhand.datasets.pairs import tgb

@@ -15,9 +15,8 @@ import pandas as pd
 
 from evenhand._version import __version__
 from evenhand.calls.train_and_measure import Study, recipe_of, trained
-from evenhand.core.described import describe
 from evenhand.core.files import check_new, prepare, public_path, write_whole
-from evenhand.core.parameters import Learn
+from evenhand.core.parameters import Learn, describe
 from evenhand.datasets.corpora.texts import sampled, sentences
 from evenhand.errors import BadInput
 from evenhand.models.loading.names import DEFAULT

@@ -12,11 +12,10 @@ from evenhand.checks.head_and_language import head_and_language, labels, right_c
 from evenhand.checks.stability import batching, half_precision, numbers
 from evenhand.checks.tokens import casing, length, mask_token, splitting, vocabulary, word_beginnings
 from evenhand.core.dataset import Dataset
-from evenhand.core.described import describe
 from evenhand.core.foreign import foreign
 from evenhand.core.items import NliPair
 from evenhand.core.model import CAREFUL, FINE, UNCHECKED, UNFIT, Finding, Findings, Model, kind_of
-from evenhand.core.parameters import ONE_MODEL, Doctor, Loaded
+from evenhand.core.parameters import ONE_MODEL, Doctor, Loaded, describe
 from evenhand.core.progress import one_bar
 from evenhand.errors import BadInput, UnfitModel, UnknownName
 from evenhand.models import ModelSource, check_keywords

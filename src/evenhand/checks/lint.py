@@ -9,10 +9,9 @@ import pandas as pd
 
 from evenhand import datasets, models
 from evenhand.core.dataset import Dataset
-from evenhand.core.described import describe
 from evenhand.core.items import NliPair, Pair
 from evenhand.core.model import TokenCounter
-from evenhand.core.parameters import Lint
+from evenhand.core.parameters import Lint, describe
 from evenhand.core.progress import bar
 from evenhand.core.questions import Span
 from evenhand.datasets.faults import LEAKS, RULES, Count, Fault, Sentences, faults, leaks, tally

@@ -18,8 +18,7 @@ from evenhand.cli.measure import audit, doctor, gate, import_scores, track
 from evenhand.cli.show import compare, export, figures, report, rescore, runs, serve, show, table
 from evenhand.cli.study import corpus, metaeval, reproduce
 from evenhand.cli.terminal import as_flags, json_values, option_values
-from evenhand.core.described import Argument, Several, records_of
-from evenhand.core.parameters import GROUPS, OUTPUT
+from evenhand.core.parameters import GROUPS, OUTPUT, Argument, Several, records_of
 from evenhand.errors import BadInput
 from evenhand.training.processes import processes
 

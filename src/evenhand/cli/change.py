@@ -14,8 +14,7 @@ import typer
 
 from evenhand.cli import terminal
 from evenhand.cli.terminal import Names, Plugins, as_options, json_values
-from evenhand.core.described import Argument, Says, Several
-from evenhand.core.parameters import LABELS, Debias, Seed, Swap
+from evenhand.core.parameters import LABELS, Argument, Debias, Says, Seed, Several, Swap
 from evenhand.errors import BadInput
 
 NAMES = 10

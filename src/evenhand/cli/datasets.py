@@ -9,9 +9,8 @@ import typer
 
 from evenhand.cli import terminal
 from evenhand.cli.terminal import Json, Names, Plugins, option_values, print_json
-from evenhand.core.described import Argument, Says, Several
 from evenhand.core.files import check_new, write_whole
-from evenhand.core.parameters import Force, Lint
+from evenhand.core.parameters import Argument, Force, Lint, Says, Several
 from evenhand.errors import BadInput, check_known
 
 BREAKS = r"[\t\r\n]"

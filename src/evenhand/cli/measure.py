@@ -16,8 +16,8 @@ from evenhand.cli import terminal
 from evenhand.cli.show import print_answer
 from evenhand.cli.terminal import Json, Plugins, Yes, as_options, print_json, print_or_write
 from evenhand.core import parameters as ask
-from evenhand.core.described import Argument, Says, select_parameters
 from evenhand.core.files import read_given
+from evenhand.core.parameters import Argument, Says, select_parameters
 from evenhand.errors import BadInput, check_known
 
 if TYPE_CHECKING:

@@ -12,9 +12,8 @@ from typing import Annotated, Any, Unpack
 
 from evenhand.cli import terminal
 from evenhand.cli.terminal import Json, Names, Plugins, print_json, print_or_write
-from evenhand.core.described import Argument, Says, Several
 from evenhand.core.files import check_new, read_parsed
-from evenhand.core.parameters import COMPARED, Export, Force, Rescore, TableOptions
+from evenhand.core.parameters import COMPARED, Argument, Export, Force, Rescore, Says, Several, TableOptions
 from evenhand.errors import BadInput, RunError, check_known
 
 FORMS = {".json": "json", ".md": "markdown", ".csv": "csv", ".tex": "latex"}

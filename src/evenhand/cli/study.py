@@ -9,9 +9,21 @@ import typer
 
 from evenhand.cli import terminal
 from evenhand.cli.terminal import Json, Names, as_options, print_json
-from evenhand.core.described import Argument, Says, select_parameters
 from evenhand.core.files import write_whole
-from evenhand.core.parameters import COLUMN, OWN_NAMES, WORD_PAIRS, Cluster, Force, Lang, Learn, Limit, Seed
+from evenhand.core.parameters import (
+    COLUMN,
+    OWN_NAMES,
+    WORD_PAIRS,
+    Argument,
+    Cluster,
+    Force,
+    Lang,
+    Learn,
+    Limit,
+    Says,
+    Seed,
+    select_parameters,
+)
 from evenhand.errors import BadInput
 
 log = logging.getLogger(__name__)

@@ -17,8 +17,7 @@ from typing import Annotated, Any
 
 import typer
 
-from evenhand.core.described import Says, Several
-from evenhand.core.parameters import OUTPUT, RESULTS, WHAT
+from evenhand.core.parameters import OUTPUT, RESULTS, WHAT, Says, Several
 from evenhand.core.shown import UNSEEN, harmless
 from evenhand.errors import BadInput, EvenhandError, RunError
 from evenhand.training.processes import is_worker_rank

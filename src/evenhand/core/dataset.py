@@ -7,11 +7,10 @@ from typing import Any, Literal, Self
 
 import pandas as pd
 
-from evenhand.core.described import Named
 from evenhand.core.foreign import is_ours
 from evenhand.core.items import Item, check_readable, texts
 from evenhand.core.shown import Sections, add_sections
-from evenhand.core.typed import check_fields, typed
+from evenhand.core.typed import Named, check_fields, typed
 from evenhand.errors import BadInput
 
 Estimand = Literal["stereotype", "default"]

@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, get_args
 
-from evenhand.core.described import Named
 from evenhand.core.foreign import foreign, is_ours, number
 from evenhand.core.items import Item
 from evenhand.core.questions import AMONG, Answer, Question
 from evenhand.core.scores import Called, Score, Summary
-from evenhand.core.typed import check_types
+from evenhand.core.typed import Named, check_types
 from evenhand.errors import BadInput, check_known
 
 AnyItem = TypeVar("AnyItem", bound=Item, contravariant=True)

@@ -8,12 +8,15 @@ from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
 from functools import wraps
 from numbers import Integral, Real
+from pathlib import Path
 from types import UnionType
 from typing import Any, ClassVar, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
 from evenhand.core.foreign import is_ours
 from evenhand.errors import BadInput, EvenhandError
 
+Named = str | Path | Sequence[str | Path] | None
+"""A name or a file, or several."""
 Given = ParamSpec("Given")
 Returned = TypeVar("Returned")
 NUMBERS: dict[Any, Any] = {int: Integral, float: Real}  # numpy's numbers are such, too

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evenhand.core.described import describe
 from evenhand.core.files import check_new, prepare, write_whole
-from evenhand.core.parameters import Export
+from evenhand.core.parameters import Export, describe
 from evenhand.errors import BadInput, check_known
 from evenhand.formats.bibtex import bibtex
 from evenhand.formats.csv import csv

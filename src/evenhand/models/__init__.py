@@ -7,9 +7,8 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast, overload
 
-from evenhand.core.described import describe
 from evenhand.core.model import Model, check_model, kind_of
-from evenhand.core.parameters import CheckpointOptions, Loading
+from evenhand.core.parameters import CheckpointOptions, Loading, describe
 from evenhand.errors import BadInput, UnfitModel, check_known
 from evenhand.models.engines import ENGINES, OURS
 from evenhand.models.engines import add as add

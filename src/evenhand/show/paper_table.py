@@ -7,8 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.core.described import describe
-from evenhand.core.parameters import TableOptions
+from evenhand.core.parameters import TableOptions, describe
 from evenhand.errors import BadInput, UnknownName
 from evenhand.formats.escaping import latex as escaped
 from evenhand.formats.escaping import markdown as escaped_markdown

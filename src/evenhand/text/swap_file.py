@@ -7,9 +7,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from evenhand.core.described import describe
 from evenhand.core.files import check_new, prepare
-from evenhand.core.parameters import Swap
+from evenhand.core.parameters import Swap, describe
 from evenhand.datasets.files.language import check_language, not_english_files
 from evenhand.datasets.files.plain_text import TEXT, texts_in
 from evenhand.datasets.files.rows import SUFFIXES, check_text, read_word_pairs
