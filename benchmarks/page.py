@@ -5,7 +5,6 @@ They stand between two marks, the rest of these pages is written by hand. `pytho
 
 import json
 import math
-import re
 from pathlib import Path
 from typing import Any
 
@@ -149,14 +148,14 @@ def ratios(rows: list[Row]) -> alt.TopLevelMixin:
     """A bar for each ratio, on a logarithmic scale from 1, a tick at its goal, a line from its least to its most."""
     frame = pd.DataFrame(
         {
-            "name": re.sub(r": |, (?=two )", "\n", row.name),
+            "name": row.name.replace(": ", "\n"),
             "ratio": row.ratio,
             "goal": row.goal,
             "one": 1,
             "least": min(row.spread, default=row.ratio),
             "most": max(row.spread, default=row.ratio),
             "label": f"{row.ratio:.1f}x",
-            "right": max(*row.spread, row.ratio, row.goal or 0),
+            "right": max(*row.spread, row.ratio, row.goal or 0, 1.0),
         }
         for row in rows
         if row.ratio is not None
