@@ -9,7 +9,7 @@ import pytest
 
 import evenhand
 from evenhand import BadInput
-from evenhand.formats.escaping import latex
+from evenhand.formats.cells import latex
 from evenhand.show.comparison import latex as latex_comparison
 from helpers.written_runs import HOSTILE, Made, task
 

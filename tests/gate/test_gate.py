@@ -21,8 +21,7 @@ from evenhand.cli.terminal import as_flags
 from evenhand.cli.terminal import run as run_command
 from evenhand.core.model import Finding
 from evenhand.gate.policy import Rule
-from evenhand.gate.verdict import CODES, Judged, Verdict, judge_interval
-from evenhand.show.gate import annotations, junit, summary
+from evenhand.gate.verdict import CODES, Judged, Verdict, annotations, judge_interval, junit, summary
 from evenhand.testing import Undecided, assert_fair
 from helpers.audited_runs import audited, leaning, noise, pairs
 from helpers.made_scores import PAPER, scores
@@ -226,6 +225,21 @@ def test_the_gate_command_ends_with_the_verdict(
     assert [kept["rules"][1][name] for name in ("least", "most")] == [0, None]
     assert run_command(app, [*command, "--json"]) == code
     assert json.loads(capsys.readouterr().out)[0] == kept
+
+
+def test_a_page_shows_the_verdict_and_a_run_without_one_gets_none(
+    tmp_path: Path, runs: list[Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[Path] = []
+    monkeypatch.setattr("evenhand.show.page.runs.write", lambda runs, path: written.append(path))
+    shutil.copytree(runs[0].path, tmp_path / "run")
+    page = tmp_path / "run" / "report.html"
+    command = ["gate", str(tmp_path / "run"), "--policy", policy(tmp_path, f"{LEAN}within = 9")]
+    assert run_command(app, command) == 0
+    assert written == []
+    page.write_text("the page of the audit")
+    assert run_command(app, command) == 0
+    assert written == [page]
 
 
 def test_junit_xml_replaces_that_of_a_gate_and_nothing_else(

@@ -264,3 +264,17 @@ def test_a_dataset_of_several_kinds_of_bias_is_judged_by_its_part_about_gender(
     (line,) = section.lines
     assert (line.label, line.numbers[0].value) == ("gender", row.value)
     assert {label for found in section.tables for one in found.rows for label in one.labels} > {"all", "gender"}
+
+
+@pytest.mark.parametrize(("limit", "smallest"), [(8, ""), (12, "pairs, all, 0.42")])
+def test_the_smallest_lean_that_would_be_found_is_one_that_a_share_can_have(
+    tmp_path: Path, limit: int, smallest: str
+) -> None:
+    """With 8 pairs it would be 0.53 from the neutral 0.5."""
+    run = audited(tmp_path, "tiny", 0.0, measure="stereotype-share", limit=limit)
+    (detectable,) = [row.detectable for row in run.rows if row.main]
+    assert (detectable > 0.5) == (not smallest)
+    text = "\n".join(printed(run, 110))
+    assert "no lean shown" in text
+    assert ("would probably have been found" in text) == bool(smallest)
+    assert smallest in text

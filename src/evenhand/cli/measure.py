@@ -55,8 +55,7 @@ class Outlets:
     def give(self, verdicts: Sequence["Verdict"], *, printed: bool = True) -> int:
         """Print a line for each rule, write the files, and give the exit code of the worst verdict."""
         from evenhand.core.files import write_whole
-        from evenhand.gate.verdict import CODES, worst_verdict
-        from evenhand.show.gate import annotations, junit, summary
+        from evenhand.gate.verdict import CODES, annotations, junit, summary, worst_verdict
 
         lines = [line for verdict in verdicts for line in verdict.lines()]
         if printed:
@@ -319,8 +318,8 @@ def gate(
 ) -> None:
     """Judge runs by a policy: pass, fail or undecided.
 
-    The exit code is 0 for pass, 1 for fail, 3 for undecided. The verdict is written to RUN/gate.json. With --suggest,
-    make a policy from a run instead, with bounds that the run passes.
+    The exit code is 0 for pass, 1 for fail, 3 for undecided. The verdict is written to RUN/gate.json, and shown on the
+    run's page if it has one. With --suggest, make a policy from a run instead, with bounds that the run passes.
     """
     from evenhand.gate.gate import Gate
     from evenhand.runs.folder import StoredRun
@@ -339,7 +338,8 @@ def gate(
     for run in [StoredRun.load(path) for path in runs]:
         verdict = rules.judge(run)
         verdict.save(run.path)
-        page.write([run], run.path / page.FILE)
+        if (run.path / page.FILE).exists():  # it says what the policy says of each lean
+            page.write([run], run.path / page.FILE)
         verdicts.append(verdict)
     if as_json:
         print_json([verdict.to_dict() for verdict in verdicts])

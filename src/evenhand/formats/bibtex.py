@@ -7,8 +7,8 @@ from functools import cache
 from importlib.resources import files
 
 from evenhand.errors import check_known
-from evenhand.formats.escaping import latex as escaped
-from evenhand.formats.escaping import one_line
+from evenhand.formats.cells import latex as escaped
+from evenhand.formats.cells import one_line
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 from evenhand.runs.rows import cited_with_datasets, dataset_words, measure_words

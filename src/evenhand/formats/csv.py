@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from evenhand.formats.facts import facts
+from evenhand.formats.cells import exported_rows
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 
@@ -35,7 +35,7 @@ def _values(run: StoredRun) -> pd.DataFrame:
         | {"lean": row.verdict.word, "size": row.size, "contrast": row.contrast, "estimand": row.estimand}
         | known[row.task.name][1]
         | {f"group_{group}": label for group, label in row.groups.items()}
-        for row in facts(run)
+        for row in exported_rows(run)
     )
 
 

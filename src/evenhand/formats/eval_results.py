@@ -4,8 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from evenhand.errors import BadInput, check_known
-from evenhand.formats.escaping import one_line, slug
-from evenhand.formats.facts import headlines, short
+from evenhand.formats.cells import neutral_text, one_line, rows_without_parts, slug
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.rows import Row
 
@@ -34,7 +33,7 @@ def eval_results(runs: Sequence[StoredRun], *, hub: Mapping[str, str] | None = N
             date=row.audit.started or None,
             notes=_notes(run, row),
         )
-        for row in headlines(run)
+        for row in rows_without_parts(run)
         if row.known
     ]
     return str(yaml.safe_dump(eval_result_entries_to_yaml(entries), sort_keys=False, allow_unicode=True, width=120))
@@ -61,7 +60,7 @@ def _notes(run: StoredRun, row: Row) -> str:
         f"95 % interval [{row.low:.6g}, {row.high:.6g}]",
         f"n {row.n}",
         f"unscored {row.unscored}",
-        f"neutral value {short(row.neutral)}",
+        f"neutral value {neutral_text(row.neutral)}",
         f"{row.measure} version {row.task.measure_version}",
         f"{row.dataset} version {row.task.dataset_version}",
         f"of {row.of}",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from evenhand.errors import RunError, check_known
-from evenhand.formats.facts import facts, short
+from evenhand.formats.cells import exported_rows, neutral_text
 from evenhand.runs.files import rescore_hint
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
@@ -36,7 +36,7 @@ def every_eval_ever(runs: Sequence[StoredRun], *, organization: str = "unknown",
     """
     check_known("relationship", [relationship], RELATIONSHIPS)
     (run,) = runs
-    rows, when = facts(run), _timestamp(run)
+    rows, when = exported_rows(run), _timestamp(run)
     record = {
         "schema_version": SCHEMA,
         "evaluation_id": f"evenhand/{run.record.model.replace('/', '_')}/{when}",
@@ -155,7 +155,7 @@ def _metric_config(row: Row) -> dict[str, object]:
         "max_score": "Infinity" if high is None else high,
         "additional_details": {
             "version": str(task.measure_version),
-            "neutral": short(row.neutral),
+            "neutral": neutral_text(row.neutral),
             "direction": DIRECTIONS[direction],
             **({"asks": task.asks} if task.asks else {}),
         },

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from evenhand.formats.escaping import latex as escaped
-from evenhand.formats.escaping import slug
-from evenhand.formats.facts import headlines, labels
+from evenhand.formats.cells import labels, rows_without_parts, slug
+from evenhand.formats.cells import latex as escaped
 from evenhand.runs.comparable import distinct_names, same_task, task_names
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
@@ -30,7 +29,7 @@ def latex(runs: Sequence[StoredRun]) -> str:
 
 
 def _table(runs: Sequence[StoredRun], task: TaskRecord) -> Iterator[str]:
-    by_run = [{fact.key: fact for fact in headlines(run, task)} for run in runs]
+    by_run = [{row.key: row for row in rows_without_parts(run, task)} for run in runs]
     by = list(task.by) or ["items"]
     names = map(escaped, distinct_names(runs))
     rows = []

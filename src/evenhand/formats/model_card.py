@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from evenhand.errors import BadInput
-from evenhand.formats.escaping import markdown
-from evenhand.formats.facts import headlines, labels, short
+from evenhand.formats.cells import labels, markdown, neutral_text, rows_without_parts
 from evenhand.runs.folder import StoredRun
 from evenhand.stats.verdict import RULE
 
@@ -78,6 +77,6 @@ def _body(runs: Sequence[StoredRun]) -> str:
     (run,) = runs
     files = PackageLoader("evenhand.formats", "data")
     templates = Environment(loader=files, undefined=StrictUndefined, trim_blocks=True, autoescape=False)
-    templates.filters |= {"md": markdown, "short": short, "labels": labels}
+    templates.filters |= {"md": markdown, "neutral_text": neutral_text, "labels": labels}
     card = templates.get_template("model-card.md.j2")
-    return card.render(run=run, record=run.record, headlines=headlines, rule=RULE)
+    return card.render(run=run, record=run.record, rows_without_parts=rows_without_parts, rule=RULE)

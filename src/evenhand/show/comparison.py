@@ -6,10 +6,11 @@ from rich.console import Group, RenderableType
 
 from evenhand.analysis.change import ONE_TRAINING, Change, has_wrapper
 from evenhand.analysis.comparison import Comparison
-from evenhand.formats.escaping import latex as escaped
-from evenhand.formats.escaping import markdown as escaped_markdown
+from evenhand.formats.cells import latex as escaped
+from evenhand.formats.cells import markdown as escaped_markdown
+from evenhand.formats.cells import markdown_table
 from evenhand.formats.latex import HEAD, booktabs
-from evenhand.show.tables import P, cell, line, markdown_table, table
+from evenhand.show.tables import P, cell, line, table
 from evenhand.stats.verdict import FAMILY
 
 WORDS = ("dataset", "measure", "run", "group", "moved")

@@ -9,9 +9,8 @@ import pandas as pd
 from rich.console import Group, RenderableType
 
 from evenhand.runs.rows import Number
-from evenhand.show.page.readings import WordedVerdict
+from evenhand.show.page.readings import IntervalScale, WordedVerdict, domain, strip
 from evenhand.show.page.runs import render
-from evenhand.show.page.scale import IntervalScale, domain, strip
 from evenhand.show.tables import framed, line, table
 from evenhand.stats.estimate import Estimate
 from evenhand.text.shares import FEWEST, SIDES, CorpusCount, Ratio

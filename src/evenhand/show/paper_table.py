@@ -9,15 +9,15 @@ import pandas as pd
 
 from evenhand.core.parameters import TableOptions, describe
 from evenhand.errors import BadInput, UnknownName
-from evenhand.formats.escaping import latex as escaped
-from evenhand.formats.escaping import markdown as escaped_markdown
+from evenhand.formats.cells import latex as escaped
+from evenhand.formats.cells import markdown as escaped_markdown
+from evenhand.formats.cells import markdown_table
 from evenhand.formats.latex import HEAD, booktabs
 from evenhand.runs.comparable import distinct_names, of_two_kinds, same_task, task_names
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 from evenhand.show.page import readings
 from evenhand.show.page.section import Measured, ScorecardLine
-from evenhand.show.tables import markdown_table
 from evenhand.stats.verdict import MARKS, NO_SIZE, RULE, SIZES
 
 WIDEST = 5

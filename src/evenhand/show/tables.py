@@ -12,7 +12,6 @@ from rich.text import Text
 
 from evenhand.analysis.change import ONE_TRAINING
 from evenhand.core.model import Finding
-from evenhand.formats.escaping import markdown
 from evenhand.show.page import readings
 from evenhand.stats.estimate import Estimate
 
@@ -177,10 +176,3 @@ def lint_table(pairs: int, clean: int, failing: Mapping[str, int], faults: pd.Da
     summary = table(("rule", "pairs", "for example"), rows, left=("rule", "for example"))
     summary.columns[-1].no_wrap = False
     return Group(summary, line(f"{clean:,} of {pairs:,} pairs are clean.", "bold"))
-
-
-def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: Collection[str] = ()) -> str:
-    """A table in Markdown, with escaped cells; columns in `left` are words, the others numbers."""
-    lines = [heads, ["---" if head in left else "--:" for head in heads]]
-    shown = [[markdown(cell) for cell in row] for row in rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in [*lines, *shown])

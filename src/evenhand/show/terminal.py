@@ -112,9 +112,9 @@ def _reasons(lines: Sequence[tuple[Measured, ScorecardLine]]) -> list[str]:
 def _detectable_leans(lines: Sequence[tuple[Measured, ScorecardLine]]) -> Iterator[str]:
     """For main numbers that show no lean, the smallest lean that such data would show in four of five cases."""
     for section, row in lines:
-        number = row.numbers[0]
-        if row.main and row.verdicts[0].tone == "undecided" and number.detectable > 0:
-            yield f"{section.dataset}, {row.label or 'all'}, {readings.least(number, row.reading)}"
+        smallest = readings.detectable_lean(row.numbers[0], row.reading)
+        if row.main and row.verdicts[0].tone == "undecided" and smallest:
+            yield f"{section.dataset}, {row.label or 'all'}, {smallest}"
 
 
 def _dataset_title(section: Measured) -> str:

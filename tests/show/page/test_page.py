@@ -26,9 +26,8 @@ from evenhand.runs.rows import FEMALE_MALE, Number
 from evenhand.runs.values import rows_from
 from evenhand.show.page import runs as pages_module
 from evenhand.show.page.provenance import debiasing
-from evenhand.show.page.readings import group, group_name, probability, reading, verdict
+from evenhand.show.page.readings import domain, group, group_name, probability, reading, strip, verdict
 from evenhand.show.page.runs import page, policy
-from evenhand.show.page.scale import domain, strip
 from helpers.document import Element, parsed
 from helpers.written_runs import row as written_row
 from helpers.written_runs import task
@@ -592,6 +591,12 @@ TESTED: dict[str, Any] = {"p": 0.004, "p_holm": 0.012, "clusters": 20, "needed":
             "no lean shown: a lean of 0.22 would probably have been found",
         ),
         (written_row(0.4, -0.1, 0.9, **TESTED), "undecided", "no lean shown: the interval includes 0"),
+        # P(he) - P(she) cannot be 1.3
+        (
+            written_row(0.4, -0.1, 0.9, **TESTED | {"detectable": 1.3}),
+            "undecided",
+            "no lean shown: the interval includes 0",
+        ),
         (written_row(0.4, 0.3, 0.5, **TESTED | {"p_holm": 0.06}), "undecided", "no lean shown*: its own interval"),
         (
             written_row(0.4, 0.3, 0.5, **TESTED | {"clusters": 5}),

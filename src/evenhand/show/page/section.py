@@ -17,8 +17,7 @@ from evenhand.runs.values import rows_from
 from evenhand.show.page import examples, readings
 from evenhand.show.page.changes import Move
 from evenhand.show.page.provenance import judged_rows
-from evenhand.show.page.readings import MeasureWords, WordedVerdict, verdict
-from evenhand.show.page.scale import IntervalScale, domain, strip
+from evenhand.show.page.readings import IntervalScale, MeasureWords, WordedVerdict, domain, strip, verdict
 
 LEVELS = ("fine", "not tested", "careful", "unfit")
 """The doctor's verdicts, from good to bad; and "not tested": the measure was never tried on models of known bias."""

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from evenhand.formats.escaping import LATEX, latex, markdown, one_line, slug
+from evenhand.formats.cells import LATEX, latex, markdown, one_line, slug
 
 TEXT = st.text(st.sampled_from("ab \\{}$&%#_^~<>|\"'`[]*-@!()=+1.:;/\n\t\r\0é女"), max_size=30) | st.text(max_size=30)
 TOKEN = re.compile(r"\\text\w+\{\}|\\.|\{\[\}|\{\]\}|\{\*\}|\{\}|--|.", re.S)
