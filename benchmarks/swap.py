@@ -31,8 +31,7 @@ from evenhand.datasets.corpora.texts import generate
 from evenhand.datasets.files.plain_text import unwrap
 from evenhand.text.asking import Grammar
 from evenhand.text.edits import match_case
-from evenhand.text.name_lists import bundled_names
-from evenhand.text.names import Naming
+from evenhand.text.names import Naming, bundled_names
 from evenhand.text.pronouns import score
 from evenhand.text.swap import Swapper
 from evenhand.text.text_files import CHARACTERS

@@ -21,7 +21,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 from evenhand.datasets.gendered import gender, lexicon
-from evenhand.text.name_lists import contexts
+from evenhand.text.edits import contexts
 
 OUT = Path("src/evenhand/text/data/names-en.tsv")
 COSTS = {"surname": 2.0, "elsewhere": 1.0, "words": 1.0}

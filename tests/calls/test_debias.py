@@ -22,8 +22,7 @@ from evenhand.datasets.gendered import gender
 from evenhand.mitigation.cds import balance_table
 from evenhand.show.page.provenance import debiasing
 from evenhand.show.tables import debiasing_results
-from evenhand.text.substitute import substituted
-from evenhand.text.swap import Swapper
+from evenhand.text.swap import Swapper, substituted
 from evenhand.training.loop import CHECKPOINT
 from helpers import tiny
 from helpers.typed import numbers

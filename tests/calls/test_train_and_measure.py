@@ -15,7 +15,7 @@ from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.datasets.corpora.texts import documents, sampled
 from evenhand.papers import reproduce
-from evenhand.text.substitute import substituted
+from evenhand.text.swap import substituted
 from evenhand.training import mlm
 from evenhand.training.loop import CHECKPOINT
 from helpers import tiny

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.text.substitute import substituted
-from evenhand.text.swap import swapper
+from evenhand.text.swap import substituted, swapper
 from evenhand.web.app import mark_swaps
 from evenhand.web.probing import both_genders
 

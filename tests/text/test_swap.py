@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 from evenhand import BadInput
 from evenhand.datasets.gendered import lexicon
 from evenhand.text.edits import Edit, apply_edits, match_case
-from evenhand.text.name_lists import census, read_names
-from evenhand.text.names import Naming
+from evenhand.text.names import Naming, census, read_names
 from evenhand.text.pronouns import SURE, score
-from evenhand.text.substitute import substitute
-from evenhand.text.swap import Swapper
+from evenhand.text.swap import Swapper, substitute
 from helpers.edits import swapped_back
 
 SWAP = Swapper()

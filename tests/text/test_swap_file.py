@@ -17,9 +17,9 @@ import pytest
 from evenhand import BadInput, RunError
 from evenhand.cli.app import app, main
 from evenhand.cli.terminal import run as run_command
-from evenhand.text import swap_one
+from evenhand.text import swap_file
 from evenhand.text.edits import Edit
-from evenhand.text.substitute import substituted
+from evenhand.text.swap import substituted
 from evenhand.text.swap_file import swap
 from helpers.edits import swapped_back
 
@@ -158,7 +158,7 @@ def test_the_edits_of_stopped_swaps_with_other_settings_go_with_the_next_one(tmp
     for options in ({}, {"share": 0.5}, {"seed": 3}, {"out": tmp_path / "b.txt"}):
         stopped(file, lines=True, **options)
     first, *_ = sorted(tmp_path.glob(".a.swapped.txt.*.part"))
-    with swap_one.lock_swap(first):
+    with swap_file.lock_swap(first):
         assert texts(swap(file, jobs=1, seed=5, lines=True).out) == SWAPPED
         left = {path for path in tmp_path.glob(".*") if path.suffix == ".part"}
     assert left == {first, *tmp_path.glob(".b.txt.*.part")}
@@ -171,7 +171,7 @@ def stopped(file: Path, **options: Any) -> None:
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(swap_one, "write_texts", stop)
+        patch.setattr(swap_file, "write_texts", stop)
         with pytest.raises(KeyboardInterrupt):
             swap(file, jobs=1, **options)
 
@@ -368,7 +368,7 @@ def test_a_killed_swap_goes_on(tmp_path: Path) -> None:
     (part,) = tmp_path.glob(".a.swapped*.part")
     with part.open("ab") as cut:
         cut.write(b"[[0, 1")  # as if in the middle of a line
-    done = swap_one.count_finished(part)
+    done = swap_file.count_finished(part)
     assert 0 < done < 20_000
     assert run_command(app, ["swap", str(file), "--lines", "--jobs", "1"]) == 0
     assert (tmp_path / "a.swapped.txt").read_bytes() == whole
@@ -395,7 +395,7 @@ def test_a_killed_worker_is_a_sentence_and_the_swap_goes_on(tmp_path: Path, monk
     file = tmp_path / "a.txt"
     file.write_text("He left.\n" * 6_000)  # more than one chunk
     with monkeypatch.context() as patched:
-        patched.setattr(swap_one, "_begin", os.abort)
+        patched.setattr(swap_file, "_begin", os.abort)
         with pytest.raises(RunError, match="A process of the swap was killed.*fewer `jobs`"):
             swap(file, lines=True, jobs=2)
     assert swap(file, lines=True, jobs=1).rewritten == 6_000
@@ -455,9 +455,9 @@ def test_an_old_trail_does_not_stay_beside_a_new_text(tmp_path: Path) -> None:
 
 def test_the_same_swap_twice_at_once_is_refused(tmp_path: Path) -> None:
     with (
-        swap_one.lock_swap(tmp_path / "x.part"),
+        swap_file.lock_swap(tmp_path / "x.part"),
         pytest.raises(RunError, match="running already"),
-        swap_one.lock_swap(tmp_path / "x.part"),
+        swap_file.lock_swap(tmp_path / "x.part"),
     ):
         pass
 

@@ -15,7 +15,7 @@ import pytest
 from evenhand import BadInput
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
-from evenhand.text import swap_file, swap_one
+from evenhand.text import swap_file
 from evenhand.text.swap import swapper
 from evenhand.text.swap_file import swap
 
@@ -170,16 +170,16 @@ def test_a_folder_goes_on_where_it_was_stopped(tmp_path: Path, monkeypatch: pyte
     for name in "abc":
         (folder / f"{name}.txt").write_text("".join(f"He has {name}{i}.\n\n" for i in range(40)))
     whole = swap(folder, tmp_path / "whole", share=0.5, grammar="rules", jobs=1)
-    one = swap_one.swap_one
+    swap_one = swap_file._swap_one
 
     def stopping(source: Path, *rest: object) -> object:
         if len(begun) == 1:
             raise KeyboardInterrupt
         begun.append(source.name)
-        return one(source, *rest)  # type: ignore[arg-type]
+        return swap_one(source, *rest)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patched:
-        patched.setattr(swap_file, "swap_one", stopping)
+        patched.setattr(swap_file, "_swap_one", stopping)
         with pytest.raises(KeyboardInterrupt):
             swap(folder, share=0.5, grammar="rules", jobs=1)
     done = swap(folder, share=0.5, grammar="rules", jobs=1)

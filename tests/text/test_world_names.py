@@ -4,8 +4,8 @@ import pytest
 
 from evenhand import swap_text
 from evenhand.datasets.files import read_tsv
-from evenhand.text.edits import STAYS
-from evenhand.text.name_lists import bundled_names, contexts
+from evenhand.text.edits import STAYS, contexts
+from evenhand.text.names import bundled_names
 from evenhand.text.swap import swapper
 
 WORLD = list(read_tsv("names-world.tsv", "evenhand.text"))

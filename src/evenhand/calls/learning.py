@@ -23,7 +23,7 @@ from evenhand.models.loading.names import DEFAULT
 from evenhand.show.corpus import around, corpus_page
 from evenhand.text.counting import Corpus, Vocabulary, examples
 from evenhand.text.shares import CorpusCount
-from evenhand.text.substitute import substituted
+from evenhand.text.swap import substituted
 from evenhand.training import replicate_changes, replicate_means
 
 PAIRS = {"tgb": ["likelihood-difference"]}

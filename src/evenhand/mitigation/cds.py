@@ -16,8 +16,7 @@ from evenhand.datasets.gendered import gender
 from evenhand.errors import BadInput
 from evenhand.mitigation.base import Mitigation
 from evenhand.models import check_masked
-from evenhand.text.substitute import substituted
-from evenhand.text.swap import WORD
+from evenhand.text.swap import WORD, substituted
 from evenhand.training import recipe_of, train_masked
 
 

@@ -1,1 +1,1 @@
-from evenhand.text.substitute import substituted as substituted
+from evenhand.text.swap import substituted as substituted

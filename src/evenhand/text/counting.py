@@ -23,8 +23,7 @@ from evenhand.datasets.files.rows import Pairs, read_word_pairs
 from evenhand.datasets.gendered import Gender
 from evenhand.distributed.cluster import check_engine, connection
 from evenhand.errors import BadInput, RunError
-from evenhand.text.name_lists import Names, read_names
-from evenhand.text.names import Naming
+from evenhand.text.names import Names, Naming, read_names
 from evenhand.text.shares import CorpusCount, CorpusCounts, summarise
 from evenhand.text.text_files import sections
 

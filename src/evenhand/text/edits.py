@@ -1,9 +1,11 @@
-"""Edits of a text, which say what was changed, where and by which rule."""
+"""Edits of a text: what is changed, where and by which rule. And lists of the words that rules look for around it."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 from evenhand.core.words import capitalised
+from evenhand.datasets.files import read_toml
 from evenhand.errors import BadInput
 
 STAYS = "name: stays"
@@ -50,3 +52,17 @@ def match_case(word: str, like: str) -> str:
     if like.isupper() and len(like) > 1:
         return word.upper()
     return capitalised(word) if like[0].isupper() else word
+
+
+@cache
+def contexts() -> dict[str, frozenset[str]]:
+    """Word lists by name; `ordinary` has its words in capitals, too, and `before` has all titles and roles."""
+    lists = read_toml("name-contexts-en.toml", "evenhand.text")
+    words = {name: frozenset(listed.split()) for name, listed in lists.items()}
+    words["ordinary"] |= {word.upper() for word in words["ordinary"]}
+    return words | {"before": words["roles"] | words["surname_titles"] | words["first_titles"]}
+
+
+def any_of(*names: str) -> str:
+    """A regular expression for the words of these lists."""
+    return "|".join(sorted(word for name in names for word in contexts()[name]))

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from evenhand.datasets.files import read_tsv
-from evenhand.text.edits import Edit, match_case
-from evenhand.text.name_lists import any_of
+from evenhand.text.edits import Edit, any_of, match_case
 
 IRREGULAR = {"is": "are", "was": "were", "has": "have", "does": "do", "isn't": "aren't", "wasn't": "weren't"}
 IRREGULAR |= {"hasn't": "haven't", "doesn't": "don't", "goes": "go"}

@@ -12,7 +12,7 @@ from functools import cache
 from itertools import repeat
 
 from evenhand.datasets.files import read_text
-from evenhand.text.name_lists import any_of, contexts
+from evenhand.text.edits import any_of, contexts
 
 TOKEN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[.,;:!?()—]")
 """Words and the marks that separate clauses; quotation marks do not help here."""

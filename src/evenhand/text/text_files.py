@@ -63,6 +63,23 @@ def read_texts(source: Path, job: Job) -> Iterator[Texts]:
         yield tuple(_text(row[column], f"{source}, {unit} {number}") for column in job.columns)
 
 
+def joined_texts(source: Path, job: Job) -> Iterator[str]:
+    """The texts of each document as one."""
+    return map(" ".join, read_texts(source, job))
+
+
+def check_paragraphs(source: Path, job: Job) -> None:
+    """Raise an error, for `share` and `augment`, if a text of many lines is a single paragraph."""
+    if is_paragraphs(source, job):
+        first, *others = [text for (text,) in islice(read_texts(source, job), 2)] or [""]
+        lines = first.strip("\r\n").splitlines()
+        if len(lines) > 1 and all(map(str.strip, lines)) and not any(map(str.strip, others)):
+            raise BadInput(
+                f"'{source}' has no empty lines, so it is a single paragraph, and `share` and `augment` are about "
+                "paragraphs. If each of its lines is a document, give `lines=True`."
+            )
+
+
 def _numbered_rows(source: Path, job: Job) -> Iterator[tuple[int, dict[str, Any]]]:
     return rows(source, job.columns, hint="Name it with `column`.", as_is=True)
 
@@ -199,6 +216,17 @@ def _write_parquet(file: IO[bytes], source: Path, job: Job, edits: Iterator[Edit
                 writer.write_table(pa.Table.from_pylist(new, schema=schema))
     except pa.ArrowException as error:
         raise BadInput(f"'{source}' has a column that cannot be written again: {error}. Leave it out.") from error
+
+
+def write_edit_log(file: IO[bytes], documents: Iterable[Edits], columns: Sequence[str]) -> None:
+    """A line for each document; where several columns are swapped, each edit names its own."""
+    for number, edits in enumerate(documents):
+        listed = [
+            ({"column": column} if len(columns) > 1 else {}) | edit._asdict()
+            for column, each in zip(columns, edits, strict=True)
+            for edit in each
+        ]
+        file.write((json.dumps({"document": number, "edits": listed}, ensure_ascii=False) + "\n").encode())
 
 
 MARKED = ("Pronoun", "A", "B")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from evenhand.datasets.gendered import Gender
-from evenhand.text.name_lists import any_of
+from evenhand.text.edits import any_of
 
 NAME = re.compile(r"\s+(?!I\b)[A-ZÀ-Þ]")
 """A following name or office."""
