@@ -15,8 +15,7 @@ from benchmarks.timing import Side, largest, ratios
 from evenhand import datasets
 from evenhand.core.items import Pair
 from evenhand.core.questions import Likelihood
-from evenhand.distributed.cluster import check_engine, connection
-from evenhand.distributed.workers import WorkerPool
+from evenhand.distributed import check_engine
 from evenhand.models.planning.plan import Batch
 
 if TYPE_CHECKING:
@@ -34,6 +33,8 @@ def rows() -> Iterator[Row]:
         yield Row(NAME, ours=math.nan, note="not run: Ray is not installed")
         return
     check_engine("ray", None, None)
+    from evenhand.distributed.workers import connection
+
     threads, asked = torch.get_num_threads(), os.environ.get("OMP_NUM_THREADS")
     torch.set_num_threads(1)  # a worker has as many as we
     os.environ["OMP_NUM_THREADS"] = "1"  # and so have the libraries below it
@@ -47,7 +48,7 @@ def rows() -> Iterator[Row]:
 
 
 def _row() -> Row:
-    from evenhand.distributed.workers import remote_model
+    from evenhand.distributed.workers import WorkerPool, remote_model
     from evenhand.models.loading.names import find
 
     pairs = [item for item in datasets.load("tgb").items if isinstance(item, Pair)]

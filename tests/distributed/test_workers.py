@@ -1,10 +1,16 @@
 """Work on a real Ray cluster of two nodes: the same bytes as here, whatever becomes of the workers."""
 
 import errno
+import json
 import os
 import signal
+import socket
 import sqlite3
+import subprocess
+import sys
+import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -16,24 +22,108 @@ import pytest
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'evenhand[ray]'")
 
 import evenhand
-from evenhand import BadInput, Likelihood, ModelError, RunError
+from evenhand import BadInput, Likelihood, ModelError, RunError, Table
 from evenhand.calls.audit import sweep
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
+from evenhand.core.model import about
+from evenhand.distributed import check_engine
 from evenhand.distributed import workers as remote
-from evenhand.distributed.workers import RemoteModel, WorkerPool, stream_chunks
-from evenhand.errors import ClusterError
+from evenhand.distributed.workers import RemoteModel, WorkerPool, connection, stream_chunks
+from evenhand.errors import ClusterError, UnknownName
+from evenhand.models import ModelSource
 from evenhand.models.cache import Remembering
 from evenhand.models.planning.plan import Batch, Values
 from evenhand.text.swap_file import swap
 from helpers import tiny
 from helpers.clusters import Letters, two_nodes
 from helpers.kills import leftovers
+from helpers.packages import without
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 
 QUESTIONS = [Likelihood(f"{word} {n}") for n in range(10) for word in ("she", "nurse", "X-ray")]
 FILES = ("results.json", "scores.parquet", "items.parquet")
+
+
+@pytest.mark.parametrize("command", [["audit"], ["swap", "a.txt"], ["corpus", "a.txt"]])
+def test_a_cluster_that_is_not_there_is_an_error_at_once(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.txt").write_text("He left.\n")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+    start = time.monotonic()
+    assert run_command(app, [*command, "--engine", "ray", "--address", address]) == 2
+    assert time.monotonic() - start < 20
+    assert f"no Ray cluster to work on at {address}: Connection refused" in capsys.readouterr().err
+
+
+def test_whoever_listens_but_is_no_cluster_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "ANSWERING", 1.0)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(ClusterError, match="did not answer in 1 s"), connection(address):
+            pass
+
+
+@pytest.mark.parametrize("address", ["ray://head:10001", "6379", "head:", ":6379"])
+def test_an_address_that_is_none_is_refused(address: str) -> None:
+    with pytest.raises(BadInput, match="HOST:PORT"):
+        remote.check_reachable(address)
+
+
+def test_what_only_ray_knows_needs_ray() -> None:
+    with pytest.raises(UnknownName, match="'ray'"):
+        check_engine("rya", None, None)
+    with pytest.raises(BadInput, match="engine='ray'"):
+        check_engine("local", None, 2)
+    with pytest.raises(BadInput, match="at least 1. Got 0"):
+        check_engine("ray", None, 0)
+
+
+def test_without_ray_the_error_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    without("ray", monkeypatch)
+    assert run_command(app, ["audit", "--engine", "ray"]) == 2
+    assert "evenhand[ray]" in capsys.readouterr().err
+
+
+def test_a_cluster_of_our_own_says_that_it_starts_and_nothing_more(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("The nurse washed her hands.\n" * 20)
+    command = [sys.executable, "-m", "evenhand", "corpus", "--json", "--engine", "ray", "--workers", "1", str(file)]
+    done = subprocess.run([*command, "--lines"], capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "Starting Ray on this machine.\n")
+    assert json.loads(done.stdout)["a.txt"]["female"] == 20
+
+
+def test_models_share_places_and_the_last_may_have_all() -> None:
+    pool = WorkerPool(4, models=3)
+    shares = [pool.share]
+    for _ in range(2):
+        pool.finish()
+        shares.append(pool.share)
+    assert shares == [1, 2, 4]
+    assert WorkerPool(1, models=5).share == 1
+
+
+def test_everybody_stops_together() -> None:
+    pool = WorkerPool(1)
+    pool.stopped.set()
+    with pytest.raises(ClusterError, match="kept"):
+        RemoteModel(Letters, pool, name="letters").ask(bool)
+
+
+def test_answers_of_workers_in_half_precision_are_compared_with_a_model_that_is_loaded_here() -> None:
+    there = Table({})
+    source = replace(ModelSource.of("mini-en", {"dtype": "bfloat16"}), given=there)
+    assert source.load() is there
+    assert source.exact is not None
+    assert about(source.exact())["dtype"] == "float32"
+    assert ModelSource.of(there).exact is None
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +163,8 @@ def test_models_side_by_side_leave_the_bytes_of_local_runs(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("then", "error", "says"),
     [
-        ("fail", ModelError, "a letter that nobody knows"),
-        ("full", ClusterError, "cannot go on: .*No space left on device. Free some space .* the same command again"),
+        ("fail", ModelError, "nobody knows"),
+        ("full", ClusterError, "cannot go on: .*No space left"),
     ],
 )
 def test_an_error_on_a_worker_is_ours_and_what_was_finished_is_kept(
@@ -118,7 +208,7 @@ def test_a_full_disk_here_is_a_sentence_and_the_audit_goes_on_when_there_is_room
     with RemoteModel(Letters, WorkerPool(1), name="letters") as model:
         with monkeypatch.context() as patched:
             patched.setattr(*(("os.fsync", full) if what == "results" else ("sqlite3.connect", small)))
-            with pytest.raises(RunError, match="(No space left on device|disk is full). .*Free some space"):
+            with pytest.raises(RunError, match="No space left|disk is full"):
                 evenhand.audit(model, out=tmp_path / "there", **how)
         there = evenhand.audit(model, out=tmp_path / "there", **how)
     assert contents(here) == contents(there)
@@ -139,7 +229,7 @@ def test_texts_go_on_after_a_killed_worker_and_a_full_disk_is_a_sentence(tmp_pat
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     assert list(stream_chunks(range(9), kill_once)) == [-chunk for chunk in range(9)]
-    with pytest.raises(ClusterError, match="No space left on device"):
+    with pytest.raises(ClusterError, match="No space left"):
         list(stream_chunks([1], full))
 
 
@@ -154,18 +244,17 @@ def test_inputs_redone_in_float32_are_counted_wherever_that_is() -> None:
 def test_a_batch_that_kills_every_worker_is_given_up() -> None:
     with (
         RemoteModel(partial(Letters, at="X", then="die"), WorkerPool(2), name="letters") as model,
-        pytest.raises(ClusterError, match="3 workers were lost with the same batch of 'letters'"),
+        pytest.raises(ClusterError, match="3 workers were lost with the same batch"),
     ):
         model.answer(QUESTIONS)
 
 
 @pytest.mark.usefixtures("cluster")
 def test_another_version_on_a_worker_is_an_error_that_names_both(monkeypatch: pytest.MonkeyPatch) -> None:
-    here, there = "9.9.9", version("evenhand")
-    monkeypatch.setattr(remote, "version", lambda _: here)
+    monkeypatch.setattr(remote, "version", lambda _: "9.9.9")
     with (
         RemoteModel(Letters, WorkerPool(1), name="letters") as model,
-        pytest.raises(ClusterError, match=f"has evenhand {there}, this machine evenhand {here}"),
+        pytest.raises(ClusterError, match=f"evenhand is 9.9.9 and {version('evenhand')}"),
     ):
         model.answer(QUESTIONS)
 
@@ -177,7 +266,7 @@ def test_workers_with_other_weights_are_refused() -> None:
 
     with (
         RemoteModel(load, WorkerPool(2), name="letters") as model,
-        pytest.raises(ClusterError, match="same 'letters' in the same way.*fingerprint is"),
+        pytest.raises(ClusterError, match="fingerprint is"),
     ):
         model.answer(QUESTIONS)
 
@@ -187,7 +276,7 @@ def test_a_worker_that_no_machine_has_room_for_is_not_waited_for_for_ever(monkey
     monkeypatch.setattr(remote, "PATIENCE", 1.0)
     with (
         RemoteModel(Letters, WorkerPool(1, needs={"num_cpus": 64}), name="letters") as model,
-        pytest.raises(ClusterError, match="needs {'num_cpus': 64}; all machines together have {'CPU': 2.0}"),
+        pytest.raises(ClusterError, match="'num_cpus': 64.*'CPU': 2.0"),
     ):
         model.answer(QUESTIONS)
 
@@ -212,7 +301,7 @@ def test_texts_are_swapped_and_counted_as_here(lines: int, tmp_path: Path, capsy
 @pytest.mark.usefixtures("cluster")
 def test_a_file_that_cannot_be_read_is_bad_input_there_too(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"text": "He left."}\n' * 700 + '{"text": 3}\n')
-    with pytest.raises(BadInput, match="line 701: a text is needed. Got 3") as caught:
+    with pytest.raises(BadInput, match="line 701") as caught:
         swap(tmp_path / "a.jsonl", engine="ray")
     assert type(caught.value) is BadInput
     assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]

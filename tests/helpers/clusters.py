@@ -6,13 +6,13 @@ import signal
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evenhand.core.questions import Answer, Choose, Fill, Likelihood, Question, Span
-from evenhand.distributed.cluster import silence_ray
 from evenhand.errors import ModelError
 from evenhand.models.planning.plan import Batch, Limit, Plan, Read, Reading, Values, run_plan
 
@@ -22,7 +22,7 @@ STORE = {"object_store_memory": 100 * 2**20}
 @contextmanager
 def two_nodes() -> Iterator[Any]:
     """Each with a CPU, and as many threads."""
-    silence_ray()
+    import_module("evenhand.distributed.workers")  # which silences Ray before it is imported
     import ray
     from ray.cluster_utils import Cluster
 

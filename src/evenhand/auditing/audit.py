@@ -22,7 +22,7 @@ from evenhand.core.loop import Task, measure_all, questions_of
 from evenhand.core.model import Model, TokenCounter, about, kind_of
 from evenhand.core.progress import one_bar, showing
 from evenhand.core.scores import Result
-from evenhand.distributed.cluster import check_engine, connection, silence_ray
+from evenhand.distributed import check_engine
 from evenhand.errors import BadInput, EvenhandError, UnfitModel
 from evenhand.models import LOADING, ModelSource, options_of
 from evenhand.models.base import (
@@ -293,8 +293,7 @@ def _sweep_on_ray(
     address: str | None,
     workers: int | None,
 ) -> Iterator[AnyRun]:
-    silence_ray()
-    from evenhand.distributed.workers import remote_model, threads, worker_pool
+    from evenhand.distributed.workers import connection, remote_model, threads, worker_pool
 
     if address is None and workers and workers * threads() > (cores := os.cpu_count() or 1):
         log.warning(

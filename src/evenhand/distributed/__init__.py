@@ -1,1 +1,17 @@
-"""Everything that uses Ray: a cluster, a model on its workers, texts streamed through it."""
+"""Everything that uses Ray. Only `workers` imports Ray itself."""
+
+from evenhand.core.foreign import need
+from evenhand.errors import BadInput, check_known
+
+ENGINES = ("local", "ray")
+
+
+def check_engine(engine: str, address: str | None, workers: int | None) -> None:
+    """Raise where one of these cannot be used, before any work is done."""
+    check_known("engine", [engine], ENGINES)
+    if engine == "local" and (address is not None or workers is not None):
+        raise BadInput("`address` and `workers` are for Ray: add `engine='ray'`, or leave them out.")
+    if workers is not None and workers < 1:
+        raise BadInput(f"`workers` must be at least 1. Got {workers}.")
+    if engine == "ray":
+        need("ray", "The engine 'ray'")

@@ -1,15 +1,19 @@
-"""What the workers of a Ray cluster do: run the batches of a model that each of them holds, or work on chunks of texts.
+"""Work on a Ray cluster: batches of a model that each worker holds, or chunks of texts.
 
-This machine holds no part of the model. A worker makes the plan from the whole list of questions, as a local run would;
-then all workers run its batches. So the numbers are those of a local run, to the last bit, at the same batch size,
-dtype and threads. Ray's own ActorPool and restarts of actors are not used: a worker of a lost machine would wait for
-another machine with its batches, while other workers have nothing to do.
+This machine holds no part of the model. A worker plans the whole list of questions, as a local run would; then all
+workers run its batches. So the numbers are those of a local run, to the last bit, at the same batch size, dtype and
+threads. Ray's own pools and restarts are not used: they wait for a lost machine (docs/design.md, decision 50).
 """
 
 import logging
+import os
+import socket
+import subprocess
+import sys
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib.metadata import version
@@ -18,25 +22,35 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import Any, Self, TypeVar, cast
 
+# No usage statistics, no warnings about later versions of Ray, no logs of lost machines among our results.
+os.environ |= {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_DEDUP_LOGS_SKIP_REGEX": ".*",
+    "RAY_IGNORE_UNHANDLED_ERRORS": "1",
+    **os.environ,
+}
 import ray
 from ray import exceptions
 
 from evenhand import models
 from evenhand.core.model import about, kind_of
 from evenhand.core.questions import Answer, Question, Span
-from evenhand.errors import ClusterError, EvenhandError
+from evenhand.errors import BadInput, ClusterError, EvenhandError
 from evenhand.models.base import Batched, Numbered, Planned, count_overflows
 from evenhand.models.loading.names import BUNDLED, ModelPlace
 from evenhand.models.planning.plan import Batch, Plan, Values, answer_all
 
 log = logging.getLogger(__name__)
 
+CONNECTING, ANSWERING = 5.0, 20.0  # seconds to wait for a connection, and for an answer of the cluster
+STORE = 256 * 2**20  # bytes of shared memory of a cluster that we start: workers exchange little
 AHEAD = 2  # batches that a worker has at a time: one to work on, and the next
 TRIES = 3  # workers that may be lost with one batch, and for each place before one has begun
 PATIENCE = 120.0  # seconds that a model may be without any worker on any machine
 TICK = 0.5  # seconds between looks at whether another model has stopped the command
-SAME = ("device", "dtype", "attention", "threads", "torch", "transformers", "fingerprint", "limit")
-"""What may change the last bit of an answer, and so must be the same on every worker."""
+SAME = ("evenhand", "device", "dtype", "attention", "threads", "torch", "transformers", "fingerprint", "limit")
+"""What may change the last bit of an answer, and so must be the same on every machine."""
 LOST = (
     *(exceptions.RayActorError, exceptions.WorkerCrashedError, exceptions.NodeDiedError),
     *(exceptions.OutOfMemoryError, exceptions.ObjectLostError),
@@ -47,6 +61,58 @@ UnderWay = dict[Any, tuple[Any, Job | None]]
 """By the Ray reference to the result: the worker, and its job; None for the first message of a worker that starts."""
 T = TypeVar("T")
 Chunk = TypeVar("Chunk")
+
+
+@contextmanager
+def connection(address: str | None = None, cpus: int | None = None) -> Iterator[None]:
+    """Connect to the cluster at `address`, or start one on this machine with `cpus` CPUs, by default all.
+
+    A process that is connected to Ray already stays connected.
+    """
+    if ray.is_initialized():
+        yield
+        return
+    options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR, "address": address or "local"}
+    if address is None:
+        options |= {"include_dashboard": False, "num_cpus": cpus, "object_store_memory": STORE}
+    elif address != "auto":
+        check_reachable(address)
+    log.info("Starting Ray on this machine." if address is None else f"Joining the Ray cluster at {address}.")
+    try:
+        ray.init(**options)
+    except Exception as error:  # a node that takes too long to start is a plain Exception of Ray's
+        raise _no_cluster_error(address or "this machine", str(error)) from error
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def check_reachable(address: str) -> None:
+    """Raise if there is no cluster at the address: Ray itself would try for minutes, and then end the process."""
+    host, _, port = address.rpartition(":")
+    if not host or "//" in host or not port.isdecimal():
+        raise BadInput(
+            "`address` must be HOST:PORT, as `ray start --head` prints it, or 'auto' for the cluster on this machine. "
+            f"Got '{address}'."
+        )
+    command = [sys.executable, "-m", "ray.scripts.scripts", "health-check", "--address", address]
+    try:
+        socket.create_connection((host, int(port)), CONNECTING).close()
+        subprocess.run(command, capture_output=True, text=True, check=True, timeout=ANSWERING)
+    except subprocess.TimeoutExpired as error:
+        raise _no_cluster_error(address, f"something listens there, but did not answer in {ANSWERING:.0f} s") from error
+    except (OSError, OverflowError, subprocess.CalledProcessError) as error:
+        why = getattr(error, "stderr", None) or getattr(error, "strerror", None) or str(error)
+        raise _no_cluster_error(address, why) from error
+
+
+def _no_cluster_error(address: str, why: str) -> ClusterError:
+    return ClusterError(
+        f"There is no Ray cluster to work on at {address}: {why.strip().splitlines()[-1].rstrip('.')}. Start one with "
+        "`ray start --head`, on more machines `ray start --address HOST:PORT`, and run this on one of them; or leave "
+        "`address` out, to use only this machine."
+    )
 
 
 @dataclass
@@ -61,6 +127,7 @@ class WorkerPool:
     models: int = 1
     needs: Mapping[str, float] = field(default_factory=lambda: {"num_cpus": 1})
     stopped: Event = field(default_factory=Event)
+    """Set when another model of the same command has failed, or the user has pressed Ctrl-C."""
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     @property
@@ -72,49 +139,25 @@ class WorkerPool:
         with self._lock:
             self.models -= 1
 
-    def check(self) -> None:
-        """Raise if another model of the same command has failed, or the user pressed Ctrl-C."""
-        if self.stopped.is_set():
-            raise ClusterError("Stopped. Answers so far are kept.")
-
 
 @cache
 def _worker_class() -> Any:
     """The class of workers, local so that Ray sends it by value: evenhand may be missing there, or another version."""
 
     class Worker:
-        def hello(self) -> tuple[str, str]:
+        model: Any = None
+
+        def hello(self) -> dict[str, str]:
             from importlib import metadata
 
-            try:
-                its_version = f"evenhand {metadata.version('evenhand')}"
-            except metadata.PackageNotFoundError:
-                its_version = "no evenhand"
-            return its_version, ray.util.get_node_ip_address()
+            versions = [installed.version for installed in metadata.distributions(name="evenhand")]
+            return {"at": ray.util.get_node_ip_address(), "evenhand": versions[0] if versions else "missing"}
 
         def call(self, load: Any, function: Any, *arguments: Any) -> Any:
-            if not hasattr(self, "model"):
-                self.model = load()
+            self.model = self.model or load()
             return function(self.model, *arguments)
 
     return ray.remote(Worker)
-
-
-def _with_description(model: Planned, function: Callable[..., Any], *arguments: Any) -> tuple[dict[str, Any], Any]:
-    """The model's description, which workers must agree on and a run records; then the function's result."""
-    known = {"fingerprint": model.fingerprint, "kind": kind_of(model), "limit": getattr(model, "limit", None)}
-    return {**known, "about": about(model)}, function(model, *arguments)
-
-
-def _run_batch(model: Planned, batch: Batch) -> tuple[Values, int]:
-    """The values of a batch, and how many of its inputs overflowed in half precision."""
-    before = count_overflows(model)
-    ((_, values),) = model.stream([(0, batch)])
-    return values, count_overflows(model) - before
-
-
-def _run_batched(model: Batched, questions: Sequence[Any], answered: Container[int]) -> list[Numbered]:
-    return list(model.batched_answers(questions, answered))
 
 
 def threads() -> int:
@@ -130,6 +173,23 @@ def _load_model(source: str, n_threads: int, loading: Mapping[str, Any]) -> Plan
 
     torch.set_num_threads(n_threads)
     return cast("Planned", models.load(source, **loading))
+
+
+def _with_description(model: Planned, function: Callable[..., Any], *arguments: Any) -> tuple[dict[str, Any], Any]:
+    """A description of the model, which workers must agree on and a run records; then the function's result."""
+    origin, before = about(model), count_overflows(model)
+    known = {"fingerprint": model.fingerprint, "kind": kind_of(model), "limit": getattr(model, "limit", None)}
+    result = function(model, *arguments)
+    return {**origin, **known, "about": origin, "overflows": count_overflows(model) - before}, result
+
+
+def _run_batch(model: Planned, batch: Batch) -> Values:
+    ((_, values),) = model.stream([(0, batch)])
+    return values
+
+
+def _run_batched(model: Batched, questions: Sequence[Any], answered: Container[int]) -> list[Numbered]:
+    return list(model.batched_answers(questions, answered))
 
 
 @dataclass(eq=False)
@@ -153,8 +213,8 @@ class RemoteModel:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for each in self._workers:
-            ray.kill(each)
+        for worker in self._workers:
+            ray.kill(worker)
         self._workers = {}
         self.pool.finish()
 
@@ -189,20 +249,19 @@ class RemoteModel:
         return cast("list[Numbered]", self.ask(_run_batched, tuple(questions), answered))
 
     def stream(self, batches: Sequence[tuple[int, Batch]]) -> Iterator[tuple[int, Values]]:
-        for number, (values, overflows) in self._work((number, (_run_batch, batch)) for number, batch in batches):
-            self.overflowed += overflows
-            yield number, values
+        return self._work((number, (_run_batch, batch)) for number, batch in batches)
 
     def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
         ((_, result),) = self._work([(0, (function, *arguments))])
         return result
 
     def _work(self, jobs: Iterable[Job]) -> Iterator[tuple[int, Any]]:
-        """The result of each job, as they finish; jobs of lost workers are done again by others."""
+        """The number and result of each job, as they finish; jobs of lost workers are done again by others."""
         waiting, lost, alone_since = deque(jobs), Counter[int | None](), time.monotonic()
-        under_way: UnderWay = {each.hello.remote(): (each, None) for each, at in self._workers.items() if not at}
+        under_way: UnderWay = {worker.hello.remote(): (worker, None) for worker, at in self._workers.items() if not at}
         while waiting or any(job for _, job in under_way.values()):
-            self.pool.check()
+            if self.pool.stopped.is_set():
+                raise ClusterError("Stopped. Answers so far are kept.")
             self._hand_out(waiting, under_way)
             if any(self._workers.values()):
                 alone_since = time.monotonic()
@@ -216,7 +275,7 @@ class RemoteModel:
             for ref in ray.wait([*under_way], timeout=TICK)[0]:
                 worker, job = under_way.pop(ref)
                 try:
-                    says, result = ray.get(ref)
+                    reply = ray.get(ref)
                 except LOST as error:
                     self._lose(worker, job, lost, error)
                     waiting.extendleft([job] if job else [])
@@ -225,15 +284,15 @@ class RemoteModel:
                 else:
                     if job:
                         lost[None] = 0
-                        self._check_same(says, self._workers.get(worker, "a lost machine"))
+                        description, result = reply
+                        self.overflowed += description.pop("overflows")
+                        description["at"] = self._workers.get(worker, "a lost machine")
+                        self._first = self._first or description
+                        self._check_same(self._first, description)
                         yield job[0], result
-                    elif says != (here := f"evenhand {version('evenhand')}"):
-                        raise ClusterError(
-                            f"The worker on {result} has {says}, this machine {here}. Install the same on every "
-                            "machine."
-                        )
                     else:
-                        self._workers[worker] = result
+                        self._check_same({"at": "this machine", "evenhand": version("evenhand")}, reply)
+                        self._workers[worker] = reply["at"]
 
     def _hand_out(self, waiting: deque[Job], under_way: UnderWay) -> None:
         """Start the workers that are missing; give each that has started a few jobs, the least busy first."""
@@ -263,15 +322,14 @@ class RemoteModel:
                 f"Answers so far are kept. The last error: {_first_line(error)}"
             ) from None
 
-    def _check_same(self, description: Mapping[str, Any], at: str) -> None:
-        """Raise if workers differ: numbers would depend on which worker had which batch."""
-        self._first = self._first or {**description, "at": at}
-        one, other = ({**known["about"], **known} for known in (self._first, description))
+    def _check_same(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> None:
+        """Raise if two descriptions differ: numbers would depend on which worker had which batch."""
         names = [name for name in SAME if one.get(name) != other.get(name)]
         if differences := "; ".join(f"{name} is {one.get(name)} and {other.get(name)}" for name in names):
             raise ClusterError(
                 f"Workers must run the same '{self.name}' in the same way, or numbers would depend on who answers. On "
-                f"{self._first['at']} and {at}, {differences}. Use only machines that are the same."
+                f"{one['at']} and {other['at']}, {differences}. Install the same on every machine, and use only "
+                "machines that are the same."
             )
 
 

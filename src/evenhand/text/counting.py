@@ -4,7 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from itertools import islice
@@ -21,7 +21,7 @@ from evenhand.datasets.files.language import check_language, function_words, not
 from evenhand.datasets.files.plain_text import TEXT
 from evenhand.datasets.files.rows import Pairs, read_word_pairs
 from evenhand.datasets.gendered import Gender
-from evenhand.distributed.cluster import check_engine, connection
+from evenhand.distributed import check_engine
 from evenhand.errors import BadInput, RunError
 from evenhand.text.names import Names, Naming, read_names
 from evenhand.text.shares import CorpusCount, CorpusCounts, summarise
@@ -207,7 +207,11 @@ def count_all(
     """
     check_engine(engine, address, workers)
     skipped = {name: {} if vocabulary.pairs else corpus.not_english(lang, name) for name, corpus in corpora.items()}
-    with nullcontext() if engine == "local" else connection(address, workers):
+    with ExitStack() as stack:
+        if engine == "ray":
+            from evenhand.distributed.workers import connection
+
+            stack.enter_context(connection(address, workers))
         results = {}
         for name, corpus in corpora.items():
             english = replace(corpus, without=tuple(skipped[name]))

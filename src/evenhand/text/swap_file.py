@@ -32,7 +32,7 @@ from evenhand.datasets.files.language import check_language, not_english_files
 from evenhand.datasets.files.plain_text import LOG, TEXT, texts_in, unwrap
 from evenhand.datasets.files.rows import SUFFIXES, check_text, read_word_pairs
 from evenhand.datasets.gendered import Gender
-from evenhand.distributed.cluster import check_engine, connection
+from evenhand.distributed import check_engine
 from evenhand.errors import BadInput, RunError
 from evenhand.text.asking import Grammar
 from evenhand.text.edits import STAYS, Edit, Edits, are_changed
@@ -331,9 +331,9 @@ def _find_edits(source: Path, job: Job, done: int) -> Generator[list[Edits]]:
     todo: Iterator[Chunk] = (chunk for chunk in chunks if chunk[-1][0] >= done)
     work = partial(_chunk_edits, job=job, done=done, whole=whole)
     if job.engine == "ray":
-        with connection(job.address, job.workers):
-            from evenhand.distributed.workers import stream_chunks
+        from evenhand.distributed.workers import connection, stream_chunks
 
+        with connection(job.address, job.workers):
             yield from stream_chunks(todo, work, job.workers)
         return
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
