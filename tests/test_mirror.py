@@ -47,7 +47,7 @@ THROUGH = {
     "text/test_swap_file.py": "cli.change text.text_files",
     "training/test_together.py": "training.processes",
     "measures/test_written.py": "papers.written",
-    "web/test_app.py": "web.rendering",
+    "web/test_app.py": "web.pages",
 }
 """Modules and folders that a file tests through others. A module that was joined with another needs no line."""
 

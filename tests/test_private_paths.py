@@ -10,8 +10,8 @@ from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.core.files import public_path
 from evenhand.formats import FORMATS
-from evenhand.web.app import application
 from evenhand.web.listing import Runs
+from evenhand.web.server import application
 from helpers import tiny
 from helpers.audited_runs import audited, pairs
 from helpers.served import send

@@ -14,8 +14,8 @@ from starlette.types import ASGIApp
 
 from evenhand.core.questions import Answer, Question
 from evenhand.web import probing
-from evenhand.web.app import application
 from evenhand.web.listing import Runs
+from evenhand.web.server import application
 from helpers.fuzzing import Json, Text, fuzzed, places, replaced
 from helpers.served import FORM, HOST, before_and_after, send
 

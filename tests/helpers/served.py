@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message
 
 import evenhand
 from evenhand import Likelihood, Table
-from evenhand.web.serving import listen
+from evenhand.web.server import listen
 
 HOST = "127.0.0.1:8040"
 HERE = {"host": HOST, "origin": f"http://{HOST}"}

@@ -20,10 +20,10 @@ from evenhand.core.questions import Answer, Fill, Question, Span
 from evenhand.errors import BadInput
 from evenhand.show.page.section import Measured, ScorecardLine
 from evenhand.show.page.short import lead, summary
-from evenhand.web import listing, probing, showing
-from evenhand.web.app import application
-from evenhand.web.guarding import COOKIE, LARGEST_BODY, Hosts
+from evenhand.web import listing, pages, probing
+from evenhand.web.app import LARGEST_BODY
 from evenhand.web.listing import Runs
+from evenhand.web.server import COOKIE, Hosts, application
 from helpers import served
 from helpers.audited_runs import audited
 from helpers.document import Element, parsed
@@ -136,9 +136,9 @@ def test_the_list_has_the_headlines_and_verdicts_of_each_run(app: ASGIApp, root:
 
 
 def test_numbers_that_take_long_do_not_hold_up_the_list(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    waits, read = threading.Event(), listing.read
+    waits, read = threading.Event(), listing.read_headlines
     monkeypatch.setattr(listing, "PATIENCE", 0.01)
-    monkeypatch.setattr(listing, "read", lambda folder: waits.wait(60) and read(folder))
+    monkeypatch.setattr(listing, "read_headlines", lambda folder: waits.wait(60) and read(folder))
     app = application(root)
     assert "still being read" in send(app, "/").text
     waits.set()
@@ -210,14 +210,14 @@ def test_a_run_opens_with_the_page_that_it_has(root: Path, monkeypatch: pytest.M
     run, app = root / "before" / "plain", application(root)
     address = f"/runs/{ids(root)['before/plain']}"
     page = Run.load(run).report().read_text()
-    monkeypatch.setattr(showing, "_page", lambda paths, stamps: "<body>made again")
-    assert send(app, address).text == page.replace('<body class="one">', f'<body class="one">{showing.BACK}')
+    monkeypatch.setattr(pages, "_page", lambda paths, stamps: "<body>made again")
+    assert send(app, address).text == page.replace('<body class="one">', f'<body class="one">{pages.BACK}')
 
     def told(text: str) -> str:
         (run / "report.html").write_text(text)
         return send(app, address).text
 
-    made = f"<body>{showing.BACK}made again"
+    made = f"<body>{pages.BACK}made again"
     for harm in (
         '<meta http-equiv="refresh" content="0; url=https://evil.example">',
         "<META/http-equiv=refresh>",
@@ -703,4 +703,4 @@ def test_a_fault_shows_no_traceback(app: ASGIApp, monkeypatch: pytest.MonkeyPatc
 def test_runs_of_different_samples_are_not_compared_here(tmp_path: Path) -> None:
     whole, part = (audited(tmp_path, f"{limit}", 1.0, limit=limit, measure="likelihood-lean") for limit in (None, 20))
     with pytest.raises(BadInput, match="different samples"):
-        showing.comparison_tables(whole, part)
+        pages.comparison_tables(whole, part)

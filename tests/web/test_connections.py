@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from evenhand.web import probing, serving
+from evenhand.web import probing, server
 from helpers import served
 
 PAGE = b"GET /swap HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
@@ -75,7 +75,7 @@ def test_half_a_request_is_closed(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(serving, "ARRIVING", 0.3)
+    monkeypatch.setattr(server, "ARRIVING", 0.3)
     with connected(place) as connection:
         connection.sendall(sent)
         assert rest(connection).startswith(b"HTTP/1.1 " + status)
@@ -85,7 +85,7 @@ def test_half_a_request_is_closed(
 def test_a_request_that_trickles_is_closed_however_busy_it_looks(
     place: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(serving, "ARRIVING", 0.5)
+    monkeypatch.setattr(server, "ARRIVING", 0.5)
     with connected(place) as connection:
         connection.sendall(PAGE[:-2] + b"X-Slow: ")
         with suppress(OSError):  # closed by the server
@@ -99,7 +99,7 @@ def test_a_request_that_trickles_is_closed_however_busy_it_looks(
 def test_a_visitor_gets_in_while_others_hold_connections_open(
     place: tuple[str, int], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(serving, "MOST", 5)
+    monkeypatch.setattr(server, "MOST", 5)
     with ExitStack() as stack:
         held = [stack.enter_context(connected(place)) for _ in range(30)]
         for connection in held[::2]:
@@ -137,7 +137,7 @@ def test_three_hundred_connections_at_256_files_keep_nobody_out(tmp_path: Path) 
 
 
 def test_a_visitor_who_reads_nothing_is_let_go(place: tuple[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serving, "READING", 0.3)
+    monkeypatch.setattr(server, "READING", 0.3)
     with socket.socket() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connected(place).close()

@@ -9,8 +9,8 @@ from starlette.types import ASGIApp
 
 from evenhand.cli.app import app as command
 from evenhand.cli.terminal import run as run_command
-from evenhand.web.app import application
 from evenhand.web.listing import Runs
+from evenhand.web.server import application
 from helpers.document import parsed
 from helpers.served import send
 

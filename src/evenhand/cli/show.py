@@ -311,7 +311,7 @@ def serve(
     from evenhand.core.foreign import need
 
     need("server", "The server")
-    from evenhand.web.serving import listen
+    from evenhand.web.server import listen
 
     server = listen(folder, host=host, port=port, token=token, models=model or ())
     terminal.show(f"Serving {folder} at {server.address}", "Ctrl-C ends it.")

@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from importlib import import_module
 from importlib.resources import files
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlencode
@@ -21,15 +20,14 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
 
 from evenhand.errors import BadInput, EvenhandError
 from evenhand.runs.folder import StoredRun
 from evenhand.text.edits import apply_edits
 from evenhand.text.swap import swapper
-from evenhand.web import showing
-from evenhand.web.guarding import LARGEST_BODY, TOO_LARGE, Guarded, Hosts, refusal, render, static_files
-from evenhand.web.listing import HeadlinesOf, Runs, list_corpora, two_latest
+from evenhand.web import pages
+from evenhand.web.listing import Headlines, Runs, list_corpora, two_latest
+from evenhand.web.pages import refusal, render, static_files
 from evenhand.web.probing import ProbedModels, split_words
 
 LONGEST = 20_000
@@ -37,6 +35,8 @@ LONGEST = 20_000
 RULES = tomllib.loads((files("evenhand.web") / "rules.toml").read_text(encoding="utf-8"))
 """What each rule of an edit does, for people."""
 FORM = "application/x-www-form-urlencoded"
+LARGEST_BODY = 1_000_000
+TOO_LARGE = f"At most {LARGEST_BODY:,} bytes can be sent. Files of any length: evenhand swap."
 MOST_FIELDS = 20
 MOST_RUNS = 8
 """The most runs on one page."""
@@ -65,31 +65,6 @@ def mark_swaps(text: str, *, names: bool) -> SimpleNamespace:
     return SimpleNamespace(parts=parts, swapped=apply_edits(text, edits), rules=dict(sorted(rules.items())))
 
 
-def application(
-    folder: Path, *, models: Sequence[str] = (), hosts: Hosts | None = None, token: str | None = None
-) -> ASGIApp:
-    """The server of the runs in a folder. `models` can be probed, in addition to those known by name."""
-    site = Site(Runs(folder), ProbedModels(models))
-    routes = [
-        Route("/", site.home),
-        Route("/runs/{ids}", site.run),
-        Route("/corpora/{id}", site.corpus),
-        Route("/compare", site.compare),
-        Route("/probe", site.probe),
-        Route("/swap", site.swap, methods=["GET", "POST"]),
-    ]
-    static = static_files()  # browsers ask for an icon on their own
-    for path, name in [("/favicon.ico", "icon.svg"), *((f"/static/{name}", name) for name in static)]:
-        routes.append(Route(path, static[name], methods=["GET"]))
-    handlers: dict[Any, Any] = {
-        HTTPException: _handle_http_error,
-        EvenhandError: site.handle_error,
-        Exception: _handle_exception,
-    }
-    made = Starlette(routes=routes, exception_handlers=handlers, lifespan=site.lifespan, max_body_size=LARGEST_BODY)
-    return Guarded(made, hosts or Hosts(), token)
-
-
 class Site:
     """All pages. Models answer in one thread, runs are opened in another and read for the list in a third.
 
@@ -103,7 +78,27 @@ class Site:
         self.reading, self.answering, self.listing = (
             ThreadPoolExecutor(1, thread_name_prefix=name) for name in ("runs", "models", "list")
         )
-        self.headlines = HeadlinesOf(self.listing)
+        self.headlines = Headlines(self.listing)
+
+    def app(self) -> Starlette:
+        """The application that answers requests with these pages, whoever sends them."""
+        routes = [
+            Route("/", self.home),
+            Route("/runs/{ids}", self.run),
+            Route("/corpora/{id}", self.corpus),
+            Route("/compare", self.compare),
+            Route("/probe", self.probe),
+            Route("/swap", self.swap, methods=["GET", "POST"]),
+        ]
+        static = static_files()
+        for path, name in [("/favicon.ico", "icon.svg"), *((f"/static/{name}", name) for name in static)]:
+            routes.append(Route(path, static[name], methods=["GET"]))  # browsers ask for an icon on their own
+        handlers: dict[Any, Any] = {
+            HTTPException: _handle_http_error,
+            EvenhandError: self.handle_error,
+            Exception: _handle_exception,
+        }
+        return Starlette(routes=routes, exception_handlers=handlers, lifespan=self.lifespan, max_body_size=LARGEST_BODY)
 
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
@@ -117,24 +112,24 @@ class Site:
         """The list of runs that match the words of `q`, or are selected for a comparison."""
         words, chosen = request.query_params.get("q", ""), set(request.query_params.getlist("run"))
         runs = await run_in_threadpool(self.runs.all)
-        shown = [run for run in runs if run.has(words) or run.id in chosen]
+        shown = [run for run in runs if run.matches(words) or run.id in chosen]
         corpora = await run_in_threadpool(list_corpora, self.runs)
         known: dict[str, Any] = {"words": words, "chosen": chosen, "runs": runs, "shown": shown, "corpora": corpora}
         headlines = await self.headlines.ready(shown)
-        return self._soon(render("list.html", **known, headlines=headlines, folder=self.runs.folder))
+        return self._warm_up_after(render("list.html", **known, headlines=headlines, folder=self.runs.folder))
 
     async def run(self, request: Request) -> Response:
         """The page of one run, or of several, separated by commas."""
         ids = request.path_params["ids"].split(",")
         if len(ids) > MOST_RUNS:
             raise BadInput(f"A page can show at most {MOST_RUNS} runs. Got {len(ids)}.")
-        return showing.sandbox(await _run_in_pool(self.reading, lambda: showing.page(self._open(ids))))
+        return pages.sandbox(await _run_in_pool(self.reading, lambda: pages.page(self._open(ids))))
 
     async def corpus(self, request: Request) -> Response:
-        page = await _run_in_pool(self.reading, lambda: showing.corpora_page(request.path_params["id"], self.runs))
+        page = await _run_in_pool(self.reading, lambda: pages.corpora_page(request.path_params["id"], self.runs))
         if page is None:
             raise HTTPException(404)
-        return showing.sandbox(page)
+        return pages.sandbox(page)
 
     async def compare(self, request: Request) -> Response:
         chosen = list(dict.fromkeys(request.query_params.getlist("run")))
@@ -148,7 +143,7 @@ class Site:
         async def tables() -> Any:
             if len(chosen) != 2:
                 raise BadInput(f"Choose two different runs. Got {len(chosen)}.")
-            return await _run_in_pool(self.reading, lambda: showing.comparison_tables(*self._open(chosen)))
+            return await _run_in_pool(self.reading, lambda: pages.comparison_tables(*self._open(chosen)))
 
         return await self._respond(partial(show, chosen=[*chosen, "", ""][:2]), "tables", tables())
 
@@ -160,7 +155,7 @@ class Site:
         link = "/probe?" + urlencode({name: fields[name] for name in ("text", "words", "model", "other")})
         show = partial(render, "probe.html", asked=fields, link=link, offered=self.models.names)
         if "text" not in given:
-            return self._soon(show(probed=None, error=""))
+            return self._warm_up_after(show(probed=None, error=""))
 
         async def ask_probe() -> Any:
             words = split_words(fields["words"])
@@ -194,8 +189,8 @@ class Site:
             raise HTTPException(404)
         return runs
 
-    def _soon(self, response: Response) -> Response:
-        """Load the first model once the first page is sent, so that the first probe need not wait for it."""
+    def _warm_up_after(self, response: Response) -> Response:
+        """The response, the first of which is followed by loading a model: the first probe need not wait for it."""
         if not self.warm:
             self.warm = True
             response.background = BackgroundTask(self.answering.submit, self._load)

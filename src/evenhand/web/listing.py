@@ -38,7 +38,7 @@ READ = 50_000_000
 """Bytes of the results of a run whose numbers are read for the list."""
 PATIENCE = 0.4
 """Seconds that the list waits for numbers; those that come later are shown when it is loaded again."""
-OF_RUNS = ("run.json", ANSWERS)
+RUN_FILES = ("run.json", ANSWERS)
 """Files that only run folders have."""
 CORPUS = "corpus.json"
 """The file of `evenhand corpus --out`."""
@@ -68,7 +68,7 @@ class Listed:
     def datasets(self) -> list[str]:
         return list(dict.fromkeys(task.dataset for task in self.record.tasks)) if self.record else []
 
-    def has(self, words: str) -> bool:
+    def matches(self, words: str) -> bool:
         """Whether each of the words occurs in its model, folder, datasets, date or state."""
         text = " ".join((self.model, self.folder, self.state, self.started, *self.datasets)).casefold()
         return all(word in text for word in words.casefold().split())
@@ -93,10 +93,10 @@ class Runs:
             raise RunError(listed.why)
         return StoredRun.load(folder)
 
-    def find(self, id: str, files: Collection[str] = OF_RUNS) -> Path | None:
+    def find(self, id: str, files: Collection[str] = RUN_FILES) -> Path | None:
         return next((folder for folder in self.folders(files) if self.id(folder) == id), None)
 
-    def folders(self, files: Collection[str] = OF_RUNS) -> Iterator[Path]:
+    def folders(self, files: Collection[str] = RUN_FILES) -> Iterator[Path]:
         """The folders with one of these files. Links are not followed: they may lead out, or in circles."""
         waiting = deque([(self.root, 0)])
         searched = 0
@@ -183,11 +183,11 @@ def _read_record(folder: Path) -> RunRecord:
     return record
 
 
-class HeadlinesOf:
+class Headlines:
     """The headlines of the runs of a list, kept until a run changes."""
 
     def __init__(self, pool: ThreadPoolExecutor) -> None:
-        self._reading = lru_cache(maxsize=10 * SHOWN)(lambda folder, stamp: pool.submit(read, folder))
+        self._reading = lru_cache(maxsize=10 * SHOWN)(lambda folder, stamp: pool.submit(read_headlines, folder))
 
     async def ready(self, runs: Sequence[Listed]) -> dict[str, dict[str, Any] | None]:
         """The headlines of finished runs by id, None while they are being read."""
@@ -198,7 +198,7 @@ class HeadlinesOf:
         return {id: headlines.result() if headlines.done() else None for id, headlines in reading.items()}
 
 
-def read(folder: Path) -> dict[str, Any]:
+def read_headlines(folder: Path) -> dict[str, Any]:
     """The headlines of a run: a sentence, the number that each dataset is judged by, the gate's verdict.
 
     Of each number: mark, dataset in words, value, interval, verdict. A page's own lines would keep the run in memory.

@@ -15,7 +15,7 @@ import pytest
 
 from evenhand import BadInput
 from evenhand.web import probing
-from evenhand.web.serving import listen
+from evenhand.web.server import listen
 from helpers import served
 
 

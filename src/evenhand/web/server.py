@@ -1,10 +1,13 @@
-"""The address that the server listens on, its connections, and the loop that serves it.
+"""The server: which requests it answers, its address, and its connections.
 
-The number of connections, and the time for a request to arrive, are limited here. Uvicorn's `limit_concurrency` also
+Requests from other sites are refused; where other machines can reach the server, also requests without the token.
+The number of connections, and the time for a request to arrive, are limited here: uvicorn's `limit_concurrency` also
 counts idle connections, and refuses the next visitor because of them; it has no time limit for requests.
 """
 
 import errno
+import hmac
+import ipaddress
 import math
 import os
 import re
@@ -12,20 +15,41 @@ import secrets
 import socket
 import webbrowser
 from asyncio import Transport
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
+from urllib.parse import quote, urlencode
 
 import h11
 import uvicorn
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from evenhand.errors import BadInput
-from evenhand.web.app import application
-from evenhand.web.guarding import LOOPBACK, Hosts, ip_address
+from evenhand.web.app import LARGEST_BODY, TOO_LARGE, Site
+from evenhand.web.listing import Runs
+from evenhand.web.pages import refusal, render
+from evenhand.web.probing import ProbedModels
 
+COOKIE = "evenhand-token"
+HOST = re.compile(r"(?:\[(?P<ipv6>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]+))(?::\d{1,5})?", re.I)
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",  # with no-referrer, browsers would send Origin: null along with our own forms
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
 TOKEN = re.compile(r"[A-Za-z0-9_-]{16,200}")
 PATIENCE = 3
 """Seconds for running requests after Ctrl-C."""
@@ -38,6 +62,96 @@ ARRIVING, READING = 30.0, 120.0
 ARRIVED = (h11.DONE, h11.MUST_CLOSE, h11.CLOSED, h11.ERROR)
 LATE = "408 Request Timeout", "The request took too long to arrive."
 FULL = "503 Service Unavailable", "There are too many visitors. Try again in a minute."
+
+
+@dataclass(frozen=True, slots=True)
+class Hosts:
+    """Host names allowed in requests. Any other is rejected, against DNS rebinding.
+
+    With `addresses`, any IP address is allowed as well, since it needs no DNS.
+    """
+
+    names: Collection[str] = LOOPBACK
+    addresses: bool = False
+
+    def __contains__(self, header: str) -> bool:
+        match = HOST.fullmatch(header)
+        name = (match["ipv6"] or match["name"]).lower() if match else ""
+        return name in self.names or (self.addresses and _ip_address(name) is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """ASGI middleware that refuses requests from other sites, and those without the token if there is one."""
+
+    app: ASGIApp
+    hosts: Hosts
+    token: str | None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        answer = self._refusal(Request(scope)) or self.app
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await answer(scope, receive, with_headers)
+
+    def _refusal(self, request: Request) -> Response | None:
+        headers = request.headers
+        hosts = headers.getlist("host")
+        if len(hosts) != 1 or hosts[0] not in self.hosts:
+            return refusal(421, "This server does not have that name. Open the address that it printed.")
+        origins = [origin.lower() for origin in headers.getlist("origin")]
+        allowed = [[f"{scheme}://{hosts[0]}".lower()] for scheme in ("http", "https")]
+        if request.method not in ("GET", "HEAD") and origins not in allowed:
+            return refusal(403, "This form comes from another site. Send it from the pages of this server.")
+        if headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
+            return refusal(403, "A page of another site asked for this. Open it from here, or by its address.")
+        length = headers.get("content-length", "0")
+        if length.isdecimal() and int(length[:20]) > LARGEST_BODY:  # without a length, Starlette counts what arrives
+            return refusal(413, TOO_LARGE)
+        if self.token is None or request.scope["path"].startswith("/static/"):
+            return None
+        return self._token_refusal(request)
+
+    def _token_refusal(self, request: Request) -> Response | None:
+        bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
+        if self._is_token(bearer) or self._is_token(request.cookies.get(COOKIE, "")):
+            return None
+        others = [pair for pair in request.query_params.multi_items() if pair[0] != "token"]
+        path = "/" + quote(request.scope["path"].lstrip("/\\"))  # two slashes would lead to another host
+        if self._is_token(request.query_params.get("token", "")):
+            # So that the address bar, the history and copied addresses do not contain the token.
+            redirect = RedirectResponse(path + (f"?{urlencode(others)}" if others else ""), status_code=303)
+            redirect.set_cookie(COOKIE, self.token or "", httponly=True, samesite="lax")
+            return redirect
+        wrong = "token" in request.query_params
+        return render("token.html", 401, {"WWW-Authenticate": "Bearer"}, wrong=wrong, path=path, others=others)
+
+    def _is_token(self, token: str) -> bool:
+        return hmac.compare_digest(token.encode("utf-8", "replace"), (self.token or "").encode())
+
+
+def _ip_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """The host as an IP address, None if it is a name."""
+    try:
+        return ipaddress.ip_address(host)
+    except ValueError:
+        return None
+
+
+def application(
+    folder: Path, *, models: Sequence[str] = (), hosts: Hosts | None = None, token: str | None = None
+) -> ASGIApp:
+    """The server of the runs in a folder. `models` can be probed, in addition to those known by name."""
+    return Guarded(Site(Runs(folder), ProbedModels(models)).app(), hosts or Hosts(), token)
 
 
 @dataclass(frozen=True)
@@ -63,7 +177,7 @@ def listen(folder: Path, *, host: str, port: int, token: str | None = None, mode
     """Reserve the port. If other machines can reach the host, a token is generated unless one is given."""
     if folder.exists() and not folder.is_dir():
         raise BadInput(f"The folder of runs must be a folder. '{folder}' is a file.")
-    address = ip_address(host)
+    address = _ip_address(host)
     local = address.is_loopback if address else host == "localhost"
     token = token or (None if local else secrets.token_urlsafe(32))
     if token is not None and not TOKEN.fullmatch(token):
@@ -115,14 +229,15 @@ class TimedConnection(H11Protocol):
     unread_since = math.inf
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
-        """Wait for a request. If there are too many connections, one that waits is closed: this one, if all others are
-        being answered."""
+        """Wait for a request. If there are too many connections, close one that waits.
+
+        That is this one, if all others are being answered.
+        """
         super().connection_made(transport)
         self.waiting_since = self.loop.time()
         if len(self.connections) > MOST:
-            min((c for c in self.connections if isinstance(c, TimedConnection)), key=TimedConnection._importance)._end(
-                *FULL
-            )
+            timed = (connection for connection in self.connections if isinstance(connection, TimedConnection))
+            min(timed, key=TimedConnection._importance)._end(*FULL)
 
     def on_response_complete(self) -> None:
         super().on_response_complete()

@@ -1,15 +1,17 @@
-"""The page of a run and the comparison of two, as the server shows them."""
+"""Responses: filled templates, refusals, the pages of runs and corpora, and the comparison of two runs."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from html import unescape
+from http import HTTPStatus
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import Response
 
 from evenhand._version import __version__
@@ -17,9 +19,9 @@ from evenhand.analysis.comparison import compare
 from evenhand.errors import BadInput, RunError
 from evenhand.runs.files import PAGE
 from evenhand.runs.folder import StoredRun
-from evenhand.web.guarding import html
 from evenhand.web.listing import CORPUS, Runs, stamp
 
+TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 KEPT = 8
 """Pages and comparisons kept in memory, since they take seconds to make."""
 BODY = re.compile(r"<body[^>]*>", re.I)
@@ -32,6 +34,39 @@ LINK = re.compile(r"<a\b[^>]*>", re.I)
 WITHIN = re.compile(r'<a(?: class="[\w -]*")? href="#[\w-]*">')
 """A link to another place of the same page."""
 LOOK = files("evenhand") / "show" / "page" / "look"
+
+_environment = Environment(
+    loader=PackageLoader("evenhand.web"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_environment.globals["version"] = __version__
+
+
+def render(template: str, status: int = 200, headers: Mapping[str, str] | None = None, **known: Any) -> Response:
+    """The template, filled with values."""
+    return html(_environment.get_template(template).render(known), status, headers)
+
+
+def html(text: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """A page; lone surrogates, which file names may contain, become question marks."""
+    return Response(text.encode("utf-8", "replace"), status, headers, media_type="text/html")
+
+
+def refusal(status: int, why: str, headers: Mapping[str, str] | None = None) -> Response:
+    """The page for a request that is refused."""
+    return render("refusal.html", status, headers, title=HTTPStatus(status).phrase, why=why)
+
+
+def static_files() -> dict[str, Response]:
+    """The bundled files that pages refer to, by name; no others can be requested."""
+    return {
+        file.name: Response(file.read_bytes(), media_type=TYPES[file.name.rpartition(".")[2]])
+        for file in (files("evenhand.web") / "static").iterdir()
+        if file.is_file()
+    }
 
 
 def page(runs: Sequence[StoredRun]) -> str:
