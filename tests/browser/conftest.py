@@ -14,18 +14,24 @@ CHROMIUM = next(
 QUIET = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-gpu"]
 
 
-@pytest.fixture(scope="module")
-def playwright() -> Iterator[Playwright]:
-    """Closed after each file: its event loop runs in this thread, where other tests could not run one of their own."""
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Its path. What makes pages for it asks for it first, so that none is made where it is missing."""
     if CHROMIUM is None:
         pytest.skip("there is no Chromium: make browser installs Debian's package")
+    return CHROMIUM
+
+
+@pytest.fixture(scope="module")
+def playwright(chromium: str) -> Iterator[Playwright]:
+    """Closed after each file: its event loop runs in this thread, where other tests could not run one of their own."""
     with sync_playwright() as playwright:
         yield playwright
 
 
 @pytest.fixture(scope="module")
-def browser(playwright: Playwright) -> Iterator[Browser]:
-    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+def browser(chromium: str, playwright: Playwright) -> Iterator[Browser]:
+    browser = playwright.chromium.launch(executable_path=chromium, args=QUIET)
     yield browser
     browser.close()
 

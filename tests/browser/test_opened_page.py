@@ -13,7 +13,7 @@ from helpers.opened import Opened
 
 
 @pytest.fixture(scope="session")
-def file(mini_en: MaskedLM, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def file(chromium: str, mini_en: MaskedLM, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of a small real run; beside it one of before and after."""
     out = tmp_path_factory.mktemp("page")
     pairs, emotions = (evenhand.audit(mini_en, dataset=d, limit=16, out=out / d) for d in ("tgb", "emotions-en"))
@@ -24,7 +24,7 @@ def file(mini_en: MaskedLM, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of all suites, by a model that costs nothing."""
 
     def rule(question: object) -> Answer:

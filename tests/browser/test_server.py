@@ -16,7 +16,7 @@ PAGES = ("", "compare", "probe", "swap", "nothing-here")
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = served.before_and_after(tmp_path_factory.mktemp("browsed"))
     served.changed(served.copied(root / "before" / "plain", root / "newer"), schema=99)
     (served.copied(root / "before" / "plain", root / "stopped") / "run.json").unlink()

@@ -16,29 +16,17 @@ from transformers import AutoTokenizer, DataCollatorForLanguageModeling, Trainer
 from transformers.integrations import integration_utils
 
 import evenhand
-from evenhand import Gate, Rule, Run
+from evenhand import Finding, Gate, Rule, Run
 from evenhand.errors import BadInput, EvenhandError, UnfitModel
 from evenhand.gate.verdict import Verdict
 from evenhand.integrations import BiasCallback
 from helpers import tiny
 
-pytestmark = pytest.mark.usefixtures("without_pages")
+pytestmark = pytest.mark.usefixtures("without_pages", "unexamined")
 
 PAIRS: dict[str, Any] = {"dataset": "tgb", "measure": "likelihood-difference", "limit": 40, "first": 1}
 KEY = "bias/tgb/likelihood-difference"
 HELPERS = Path(__file__).parents[1] / "helpers"
-
-
-@pytest.fixture(autouse=True)
-def unexamined(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The doctor takes longer than all the rest, and would refuse a network that nobody trained."""
-    if "examined" not in request.fixturenames:
-        monkeypatch.setattr("evenhand.auditing.audit.preflight", lambda *_: ())
-
-
-@pytest.fixture
-def examined() -> None:
-    """For a test among those: the doctor is asked."""
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +161,8 @@ def test_a_rule_that_is_undecided_does_not(base: Path, tmp_path: Path) -> None:
 
 
 def test_no_worse_is_compared_with_the_first_run(base: Path, tmp_path: Path) -> None:
-    train(base, tmp_path, BiasCallback(**PAIRS, every=1, out=tmp_path / "runs", gate=gate(worse_by_at_most=0)))
+    bias = BiasCallback(**PAIRS, every=1, out=tmp_path / "runs", gate=gate(worse_by_at_most=0))
+    train(base, tmp_path, bias, max_steps=2)
     assert not (tmp_path / "runs" / "step-000001" / "gate.json").exists()
     first, second = (Run.load(tmp_path / "runs" / f"step-00000{step}") for step in (1, 2))
     change = evenhand.compare(first, second).frame["change"]
@@ -248,13 +237,15 @@ def test_what_does_not_suit_the_model_is_said_before_the_first_step(
     assert not (tmp_path / "runs").exists()
 
 
-@pytest.mark.usefixtures("examined")
-def test_a_head_that_nobody_trained_is_refused_before_the_first_step(base: Path, tmp_path: Path) -> None:
+def test_a_model_that_the_doctor_finds_unfit_is_refused_before_the_first_step(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finding = Finding("head", "unfit", "Nobody trained it.")
+    monkeypatch.setattr("evenhand.auditing.audit.preflight", lambda *_: (finding,))
     bias = BiasCallback(**PAIRS | {"first": 0}, every=1, out=tmp_path / "runs")
-    with pytest.raises(UnfitModel, match=r"^Head: .* Start from a trained checkpoint, or give `first`"):
-        train(base, tmp_path, bias)
-    with pytest.raises(UnfitModel, match="^Head: "):  # also where its run is there
-        train(base, tmp_path, bias)
+    for _ in range(2):  # the second time its run is there
+        with pytest.raises(UnfitModel, match="^Head: .*trained.* `first`"):
+            train(base, tmp_path, bias)
 
 
 def test_a_model_that_fails_the_gate_already_is_not_trained(base: Path, tmp_path: Path) -> None:
@@ -311,10 +302,9 @@ def test_the_share_of_the_time_is_printed_and_warnings_are_not_repeated(
 
 
 def test_of_two_processes_one_measures_and_both_stop(base: Path, tmp_path: Path) -> None:
-    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
     paths = os.pathsep.join([str(HELPERS.parent), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
-        [*launcher, str(HELPERS / "trained_together.py"), str(base), str(tmp_path)],
+        [sys.executable, str(HELPERS / "trained_together.py"), str(base), str(tmp_path)],
         env={**os.environ, "PYTHONPATH": paths},
         capture_output=True,
         text=True,
