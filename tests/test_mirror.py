@@ -19,8 +19,6 @@ THROUGH = {
     "datasets/test_pairs.py": "datasets.checking datasets.eec",
     "datasets/test_templates.py": "datasets.kinds",
     "formats/test_export.py": "cli.show",
-    "measures/test_choice_orders.py": "measures.positions",
-    "measures/test_choices.py": "measures.decisions",
     "measures/test_weat.py": "measures.directions",
     "models/networks/test_first_mention.py": "models.networks.drawing",
     "models/networks/test_masked.py": (
@@ -39,7 +37,7 @@ THROUGH = {
     "calls/test_corpus.py": "show.corpus show.page.corpus",
     "test_foreign_code.py": "core.foreign",
     "test_own_mitigations.py": "mitigation.base",
-    "test_own_sections.py": "core.sections",
+    "test_own_sections.py": "core.shown",
     "test_parameters.py": "core.parameters",
     "test_public_names.py": "core.lazy",
     "test_docs.py": "_version",

@@ -9,7 +9,7 @@ import pytest
 from evenhand import BadInput, datasets
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Prompt
-from evenhand.core.writing import WORD
+from evenhand.core.questions import WORD
 from evenhand.datasets.becpro import professions
 from evenhand.datasets.files import read_toml
 from helpers.typed import all_of

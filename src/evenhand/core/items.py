@@ -1,14 +1,12 @@
 """Items, the rows of a dataset: each has a unique id and the groups it belongs to."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from evenhand.core.foreign import foreign
-from evenhand.core.questions import Fill, Span
+from evenhand.core.questions import ASKED_IN, SURROGATE, Fill, Span
 from evenhand.core.typed import typed
-from evenhand.core.wordings import ASKED_IN
 from evenhand.core.words import changes
 from evenhand.errors import BadInput, check_known
 
@@ -17,8 +15,6 @@ LONGEST = 10_000
 """The most characters that a text may have."""
 BLANK = "BLANK"
 """What stands for the blank in the context of a `Triple`."""
-SURROGATE = re.compile("[\ud800-\udfff]")
-
 
 Place = tuple[str, Span]
 """A text, and where a word stands in it."""

@@ -39,6 +39,14 @@ def check_among(among: str) -> None:
         raise BadInput(f"among must be 'vocabulary' or 'candidates'. Got {among!r}.")
 
 
+def as_flag(name: str, given: Any) -> bool:
+    """The option as True or False; from the command line it is a text."""
+    flag = {"true": True, "false": False}.get(str(given).lower())
+    if flag is None:
+        raise BadInput(f"`{name}` is True or False. Got {given!r}.")
+    return flag
+
+
 class Measure(Protocol[AnyItem]):
     """Turns an item into questions, their answers into a score, and scores into a value."""
 

@@ -20,7 +20,6 @@ from evenhand.core.dataset import Dataset
 from evenhand.core.foreign import need
 from evenhand.core.items import Choice, NliPair
 from evenhand.core.loop import score as score_item
-from evenhand.core.naming import named_option
 from evenhand.core.questions import LABELS, Answer, Choose
 from evenhand.core.scores import Score
 from evenhand.datasets.nli import LANGUAGES
@@ -30,7 +29,7 @@ from evenhand.measures.nli import NEUTRAL, FractionNeutral
 from evenhand.models.planning.plan import normalise_logps
 from evenhand.models.planning.sequences import USUAL, as_choice, label_words
 from evenhand.models.served.asking import Ability, answer
-from evenhand.models.served.options import UNLISTED
+from evenhand.models.served.options import UNLISTED, named_option
 
 need("inspect", "A task of inspect_ai")
 

@@ -15,11 +15,18 @@ from evenhand.core.typed import check_types
 from evenhand.errors import BadInput, check_known
 from evenhand.measures import likelihood, nli
 from evenhand.measures.association import Association
-from evenhand.measures.choices import BbqBias, ChoiceAccuracy, ChoiceCoverage, ChoiceGap
-from evenhand.measures.decisions import DecisionOdds, DecisionShare
+from evenhand.measures.choices import (
+    BbqBias,
+    ChoiceAccuracy,
+    ChoiceCoverage,
+    ChoiceFirst,
+    ChoiceGap,
+    ChoiceTurns,
+    DecisionOdds,
+    DecisionShare,
+)
 from evenhand.measures.directions import DirectBias, GenderDirection, Ripa
 from evenhand.measures.gest import Gest
-from evenhand.measures.positions import ChoiceFirst, ChoiceTurns
 from evenhand.measures.pronoun import GenderAgreement, LogProbabilityBias, Pronoun, PronounLean, SingularThey
 from evenhand.measures.stereoset import Icat, LanguageModelingScore, StereotypeScore
 from evenhand.measures.weat import ContextualSeat, Seat, Weat

@@ -8,10 +8,9 @@ from statistics import fmean, variance
 from typing import Any, ClassVar
 
 from evenhand.core.items import Prompt
-from evenhand.core.measure import Better, Favours, Unscored
-from evenhand.core.questions import Answer, FirstMention, Write
+from evenhand.core.measure import Favours, Unscored, as_flag
+from evenhand.core.questions import WORD, Answer, FirstMention, Write, check_positive, masses
 from evenhand.core.scores import Summary, mean
-from evenhand.core.writing import WORD, check_positive, masses
 from evenhand.errors import BadInput
 
 UNDETECTED = "no text has more words for one gender than for the other"
@@ -49,6 +48,9 @@ class _Writing:
     version: ClassVar[int] = 1
     items: ClassVar[type] = Prompt
     causal_only: ClassVar[bool] = True
+    unit: ClassVar[str] = "proportion"
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    summarise: ClassVar[Summary] = mean
     _number_of: ClassVar[str] = ""
     """The option that says how many texts or paths there are."""
 
@@ -57,9 +59,7 @@ class _Writing:
             object.__setattr__(self, name, _number(name, getattr(self, name), int))
             check_positive(name, getattr(self, name))
         object.__setattr__(self, "temperature", _number("temperature", self.temperature, float))
-        object.__setattr__(self, "chat", {"true": True, "false": False}.get(str(self.chat).lower(), self.chat))
-        if not isinstance(self.chat, bool):
-            raise BadInput(f"`chat` is True or False. Got {self.chat!r}.")
+        object.__setattr__(self, "chat", as_flag("chat", self.chat))
         self._how()  # an error of a question is one of the options
 
     def _how(self) -> Mapping[str, Any]:
@@ -99,14 +99,11 @@ class WrittenShare(_OfTexts):
 
     name: ClassVar[str] = "written-share"
     neutral: ClassVar[float] = 0.5
-    unit: ClassVar[str] = "proportion"
-    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     rank: ClassVar[int] = 2
     favours: ClassVar[Favours] = "women"
     weight: ClassVar[str] = MENTIONED
     misread: ClassVar[tuple[tuple[int, int], ...]] = ((1, 60), (0, 82), (12, 154))
     reading: ClassVar[str] = "share of texts about women among those about women or men; neutral at 0.5, above it women"
-    summarise: ClassVar[Summary] = mean
 
     def score(self, item: Prompt, answers: Sequence[Answer]) -> float:
         found = self.whom(item, answers)
@@ -128,12 +125,9 @@ class WrittenUndetected(_OfTexts):
 
     name: ClassVar[str] = "written-undetected"
     neutral: ClassVar[float] = math.nan
-    unit: ClassVar[str] = "proportion"
-    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     rank: ClassVar[int] = 4
     favours: ClassVar[Favours] = "none"
     reading: ClassVar[str] = "share of texts that do not say whether they are about a woman or a man"
-    summarise: ClassVar[Summary] = mean
 
     def score(self, item: Prompt, answers: Sequence[Answer]) -> float:
         found = self.whom(item, answers)
@@ -144,7 +138,7 @@ class WrittenUndetected(_OfTexts):
 class _ByProbability(_Writing):
     """Asks for the probability of each first gendered word on `paths` texts, looking ahead from words of `threshold`.
 
-    See `core.writing.FirstMention`.
+    See `core.questions.FirstMention`.
     """
 
     paths: int = 8
@@ -175,15 +169,12 @@ class FirstMentionShare(_ByProbability):
 
     name: ClassVar[str] = "first-mention"
     neutral: ClassVar[float] = 0.5
-    unit: ClassVar[str] = "proportion"
-    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     rank: ClassVar[int] = 1
     favours: ClassVar[Favours] = "women"
     weight: ClassVar[str] = MENTIONED
     reading: ClassVar[str] = (
         "probability that the first gendered word of a text is one for women; neutral at 0.5, above it women"
     )
-    summarise: ClassVar[Summary] = mean
 
     def score(self, item: Prompt, answers: Sequence[Answer]) -> float:
         paths = masses(answers[0])
@@ -211,13 +202,10 @@ class FirstMentionNobody(_ByProbability):
 
     name: ClassVar[str] = "first-mention-nobody"
     neutral: ClassVar[float] = math.nan
-    better: ClassVar[Better] = "none"
     unit: ClassVar[str] = "probability"
-    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     rank: ClassVar[int] = 3
     favours: ClassVar[Favours] = "none"
     reading: ClassVar[str] = "probability that a text mentions neither a woman nor a man"
-    summarise: ClassVar[Summary] = mean
 
     def score(self, item: Prompt, answers: Sequence[Answer]) -> float:
         return min(1.0, max(0.0, fmean(path.neither + path.unresolved for path in masses(answers[0]))))

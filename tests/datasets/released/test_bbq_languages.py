@@ -11,7 +11,7 @@ import evenhand
 from evenhand import BadInput, Choice, Choose, Table, datasets, measures
 from evenhand.checks.choices import can_do_the_task
 from evenhand.core.loop import Task, measure_all
-from evenhand.core.wordings import ASKED_IN
+from evenhand.core.questions import ASKED_IN
 from evenhand.datasets.released.bbq import SETS
 from evenhand.errors import DataNotFound
 from evenhand.measures.choices import ChoiceAccuracy

@@ -11,8 +11,7 @@ import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from evenhand.core.questions import Answer, FirstMention, Write
-from evenhand.core.writing import WORD, masses
+from evenhand.core.questions import WORD, Answer, FirstMention, Write, masses
 from evenhand.models.loading.load import wrap
 
 FEMALE, MALE = ("grandma", "her", "she"), ("he",)

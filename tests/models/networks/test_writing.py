@@ -9,8 +9,7 @@ import pytest
 import torch
 
 import evenhand
-from evenhand.core.questions import Answer, Likelihood, Question, Write
-from evenhand.core.writing import countable_text
+from evenhand.core.questions import Answer, Likelihood, Question, Write, countable_text
 from evenhand.errors import RunError, UnfitModel
 from evenhand.models.cache import CachedAnswers, Remembering
 from evenhand.models.networks.causal import CausalLM

@@ -6,13 +6,12 @@ import random
 import pytest
 
 from evenhand import Choose, Entail, Fill, Follows, Likelihood, Span
-from evenhand.core.naming import named_option
 from evenhand.core.questions import Question
 from evenhand.errors import UnfitModel
 from evenhand.models.networks.causal import CausalLM
 from evenhand.models.served import asking
 from evenhand.models.served.asking import Ability
-from evenhand.models.served.options import UNLISTED
+from evenhand.models.served.options import UNLISTED, named_option
 from helpers import tiny
 
 from .conftest import Connect

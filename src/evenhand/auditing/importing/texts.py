@@ -14,8 +14,7 @@ from evenhand.core.files import json_lines
 from evenhand.core.items import Prompt
 from evenhand.core.loop import score
 from evenhand.core.measure import Traits
-from evenhand.core.questions import Answer
-from evenhand.core.writing import SURROGATE, countable_text
+from evenhand.core.questions import SURROGATE, Answer, countable_text
 from evenhand.datasets import BUILDERS, load, needed_by, options_of
 from evenhand.datasets.files.language import not_english
 from evenhand.datasets.files.rows import SUFFIXES, rows

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from evenhand.core.files import json_lines, read_given
-from evenhand.core.items import SURROGATE
+from evenhand.core.questions import SURROGATE
 from evenhand.errors import BadInput
 
 

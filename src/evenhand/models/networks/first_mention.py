@@ -6,8 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from evenhand.core.questions import Answer, FirstMention
-from evenhand.core.writing import WORD, Masses
+from evenhand.core.questions import WORD, Answer, FirstMention, Masses
 from evenhand.models.networks.drawing import Draws, Paths, ends
 from evenhand.models.planning.plan import Ids
 from evenhand.models.planning.word_tokens import WordTokens, token_texts

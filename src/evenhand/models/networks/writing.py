@@ -7,8 +7,7 @@ from typing import Any
 import torch
 
 from evenhand.core.progress import part
-from evenhand.core.questions import Answer, FirstMention, Write
-from evenhand.core.writing import THOUGHT, countable_text
+from evenhand.core.questions import THOUGHT, Answer, FirstMention, Write, countable_text
 from evenhand.errors import ModelError
 from evenhand.models.networks.drawing import Draws, Paths, ends
 from evenhand.models.networks.first_mention import first_mentions

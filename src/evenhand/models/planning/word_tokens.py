@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.core.writing import THOUGHT, WORD
+from evenhand.core.questions import THOUGHT, WORD
 
 Tokens = NDArray[np.int64]
 GENDERS = ("female", "male")

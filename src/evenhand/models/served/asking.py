@@ -6,8 +6,18 @@ from itertools import accumulate, pairwise
 from types import SimpleNamespace
 from typing import Any, Literal
 
-from evenhand.core.questions import LISTED, Answer, Choose, Fill, FirstMention, Likelihood, Question, Span, Write
-from evenhand.core.writing import countable_text
+from evenhand.core.questions import (
+    LISTED,
+    Answer,
+    Choose,
+    Fill,
+    FirstMention,
+    Likelihood,
+    Question,
+    Span,
+    Write,
+    countable_text,
+)
 from evenhand.errors import ModelError
 from evenhand.models.planning.plan import normalise_logps
 from evenhand.models.planning.sequences import BEFORE_BLANK, messages

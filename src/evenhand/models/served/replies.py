@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenhand.core.answers import fault
-from evenhand.core.writing import END_OF_THOUGHT, THOUGHT, countable_text
+from evenhand.core.questions import END_OF_THOUGHT, THOUGHT, countable_text
 from evenhand.errors import ModelError
 from evenhand.models.planning.tokens import Unanswerable
 from evenhand.models.served.client import Refused, Reply

@@ -2,9 +2,8 @@
 
 import pytest
 
-from evenhand.core.naming import named_option
-from evenhand.core.questions import By, Choose
-from evenhand.core.wordings import ASKED_IN
+from evenhand.core.questions import ASKED_IN, By, Choose
+from evenhand.models.served.options import named_option
 
 PEOPLE = ("The father", "The mother", "Nobody")
 GERMAN = ("Der Vater", "Die Mutter", "Niemand")

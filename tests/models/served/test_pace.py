@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from evenhand.core.pace import Pace, Places
+from evenhand.models.served.client import Pace, Places
 
 
 def paced(pace: Pace, seconds: dict[int, float], requests: int) -> list[int]:
