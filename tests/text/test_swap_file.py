@@ -17,7 +17,8 @@ import pytest
 from evenhand import BadInput, RunError
 from evenhand.cli.app import app, main
 from evenhand.cli.terminal import run as run_command
-from evenhand.text import swap_file
+from evenhand.datasets.files.plain_text import LONGEST
+from evenhand.text import swap_file, text_files
 from evenhand.text.edits import Edit
 from evenhand.text.swap import substituted
 from evenhand.text.swap_file import swap
@@ -55,9 +56,8 @@ def texts(path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("suffix", [".txt", ".csv", ".tsv", ".jsonl", ".parquet"])
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_every_format_comes_back_swapped(tmp_path: Path, suffix: str, jobs: int) -> None:
-    done = swap(write(tmp_path / f"a{suffix}"), jobs=jobs, trail=True, lines=suffix == ".txt")
+def test_every_format_comes_back_swapped(tmp_path: Path, suffix: str) -> None:
+    done = swap(write(tmp_path / f"a{suffix}"), jobs=1, trail=True, lines=suffix == ".txt")
     assert done.out == tmp_path / f"a.swapped{suffix}"
     assert texts(done.out) == SWAPPED
     assert (done.documents, done.rewritten) == (3, 2)
@@ -106,10 +106,10 @@ def test_all_that_is_no_row_stays_where_it_was(tmp_path: Path, name: str, before
 def test_a_share_is_seeded_and_the_rest_is_untouched(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_text("".join(f"He has {i} hats.\r\n" for i in range(400)))
-    one = swap(file, tmp_path / "1.txt", share=0.5, lines=True, jobs=1).out.read_bytes()
-    assert one == swap(file, tmp_path / "2.txt", share=0.5, lines=True, jobs=2).out.read_bytes()
-    assert one != swap(file, tmp_path / "3.txt", share=0.5, lines=True, seed=1, jobs=1).out.read_bytes()
-    lines = one.decode().splitlines(keepends=True)
+    half = swap(file, tmp_path / "1.txt", share=0.5, lines=True, jobs=1).out.read_bytes()
+    assert half == swap(file, tmp_path / "2.txt", share=0.5, lines=True, jobs=1).out.read_bytes()
+    assert half != swap(file, tmp_path / "3.txt", share=0.5, lines=True, seed=1, jobs=1).out.read_bytes()
+    lines = half.decode().splitlines(keepends=True)
     assert 150 < sum(line.startswith("She") for line in lines) < 250
     assert all(line.endswith("\r\n") for line in lines)
 
@@ -119,10 +119,10 @@ def test_a_file_that_exists_is_never_replaced_unless_forced(tmp_path: Path, caps
     kept.write_text("My thesis.")
     with pytest.raises(SystemExit, match="2"):
         main(["swap", str(file), "--out", str(kept), "--jobs", "1"])
-    assert "exists already. Choose another --out, or replace it: --force." in capsys.readouterr().err
+    assert "--force" in capsys.readouterr().err
     assert kept.read_text() == "My thesis."
     assert swap(file, jobs=1).out == tmp_path / "a.swapped.txt"
-    with pytest.raises(BadInput, match="a.swapped.txt' exists already"):
+    with pytest.raises(BadInput, match="a.swapped.txt"):
         swap(file, jobs=1)
     assert swap(file, kept, jobs=1, force=True).out.read_text() == "\n".join(SWAPPED)
 
@@ -131,7 +131,7 @@ def test_a_file_that_exists_is_never_replaced_unless_forced(tmp_path: Path, caps
 def test_a_file_that_has_the_name_of_the_edit_log_stays(tmp_path: Path, trail: bool) -> None:
     log = tmp_path / "b.txt.trail.jsonl"
     log.write_text("mine")
-    with pytest.raises(BadInput, match="trail.jsonl' exists already"):
+    with pytest.raises(BadInput, match="trail.jsonl"):
         swap(write(tmp_path / "a.txt"), tmp_path / "b.txt", trail=trail, jobs=1)
     assert log.read_text() == "mine"
 
@@ -147,7 +147,7 @@ def test_a_file_that_came_after_the_swap_was_stopped_is_not_replaced(tmp_path: P
     file, out = write(tmp_path / "a.txt"), tmp_path / "a.swapped.txt"
     stopped(file)
     out.write_text("My thesis.")
-    with pytest.raises(BadInput, match="a.swapped.txt' exists already"):
+    with pytest.raises(BadInput, match="a.swapped.txt"):
         swap(file, jobs=1)
     assert out.read_text() == "My thesis."
 
@@ -213,18 +213,18 @@ def test_every_column_that_is_named_is_swapped(tmp_path: Path, suffix: str) -> N
 def test_all_columns_of_a_row_are_swapped_or_none(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     pd.DataFrame({"a": ["He left."] * 200, "b": ["He came."] * 200}).to_csv(file, index=False)
-    found = pd.read_csv(swap(file, column=["a", "b"], share=0.5, jobs=1).out)
-    swapped = found["a"] == "She left."
+    table = pd.read_csv(swap(file, column=["a", "b"], share=0.5, jobs=1).out)
+    swapped = table["a"] == "She left."
     assert 60 < swapped.sum() < 140
-    assert (swapped == (found["b"] == "She came.")).all()
+    assert (swapped == (table["b"] == "She came.")).all()
 
 
 def test_columns_that_cannot_be_swapped_are_refused(tmp_path: Path) -> None:
     file = write_columns(tmp_path / "a.csv")
-    for columns, says in ((("a", "a"), "each once. Got a, a"), ((), "Got none"), (("a", "c"), "no column 'c'")):
-        with pytest.raises(BadInput, match=says):
+    for columns, word in ((("a", "a"), "a, a"), ((), "none"), (("a", "c"), "'c'")):
+        with pytest.raises(BadInput, match=word):
             swap(file, column=columns, jobs=1)
-    with pytest.raises(BadInput, match="has no columns"):
+    with pytest.raises(BadInput, match="no columns"):
         swap(write(tmp_path / "a.txt"), column="a", jobs=1)
 
 
@@ -236,11 +236,11 @@ def test_texts_in_another_language_are_refused(tmp_path: Path, text: str, capsys
     file.write_text(text, encoding="utf-8")
     with pytest.raises(SystemExit, match="2"):
         main(["swap", str(file), "--jobs", "1"])
-    assert "known only in English. If these are English, give --lang en." in capsys.readouterr().err
+    assert "--lang en" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
-    with pytest.raises(BadInput, match="`lang='de'` needs a list of gendered words"):
+    with pytest.raises(BadInput, match="lang='de'"):
         swap(file, lang="de", jobs=1)
-    with pytest.raises(BadInput, match="has no gendered word"):  # but is not refused for its language
+    with pytest.raises(BadInput, match="gendered word"):  # but is not refused for its language
         swap(file, lang="en", jobs=1)
 
 
@@ -248,10 +248,10 @@ def test_a_swap_that_changes_nothing_says_why(tmp_path: Path, capsys: pytest.Cap
     file = tmp_path / "a.txt"
     file.write_text("It rains.\nThe door is open.\n")
     assert run_command(app, ["swap", str(file), "--lines", "--jobs", "1"]) == 2
-    assert "has no gendered word, and no first name that is to be swapped" in capsys.readouterr().err
+    assert "no gendered word" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
     assert run_command(app, ["swap", str(file), "--lines", "--jobs", "1", "--share", "0.5"]) == 0
-    assert "0 of 2 documents rewritten. None of the documents that were chosen has a" in capsys.readouterr().out
+    assert "0 of 2 documents rewritten. None" in capsys.readouterr().out
 
 
 def test_names_can_be_left_alone(tmp_path: Path) -> None:
@@ -320,58 +320,65 @@ def test_what_is_not_swapped_stays_to_the_byte(tmp_path: Path, name: str, before
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "says"),
+    ("name", "content", "word"),
     [
-        ("a.txt", b"", "has no texts"),
-        ("a.txt", b"caf\xe9\n", "not UTF-8"),
+        ("a.txt", b"", "no texts"),
+        ("a.txt", b"caf\xe9\n", "UTF-8"),
         ("a.txt", b"\x00\x01\x02", "binary"),
         ("a.txt", b"<!DOCTYPE html><p>He</p>", "HTML"),
-        ("a.csv", b"id,txt\n1,x\n", "no column 'text'"),
-        ("a.docx", b"x", "must be one of .txt"),
+        ("a.csv", b"id,txt\n1,x\n", "'text'"),
+        ("a.docx", b"x", ".parquet"),
     ],
 )
-def test_a_bad_file_is_refused_and_leaves_nothing(tmp_path: Path, name: str, content: bytes, says: str) -> None:
+def test_a_bad_file_is_refused_and_leaves_nothing(tmp_path: Path, name: str, content: bytes, word: str) -> None:
     file = tmp_path / name
     file.write_bytes(content)
-    with pytest.raises(BadInput, match=says):
+    with pytest.raises(BadInput, match=word):
         swap(file, jobs=1)
     assert not list(tmp_path.glob("*.swapped*"))
 
 
 def test_the_original_is_never_replaced(tmp_path: Path) -> None:
     file = write(tmp_path / "a.txt")
-    with pytest.raises(BadInput, match="replace the original"):
+    with pytest.raises(BadInput, match="original"):
         swap(file, file)
 
 
-def test_a_line_of_megabytes_is_one_document(tmp_path: Path) -> None:
-    file = tmp_path / "a.txt"
-    file.write_text("Ruby was there. " + "He saw her brother there. " * 42_000 + "Ruby said so.")
+def test_a_line_of_any_length_is_one_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_files, "CHARACTERS", 10_000)
+    file, sentences = tmp_path / "a.txt", "He saw her brother there. " * (LONGEST // 25)
+    file.write_text(f"Ruby was there. {sentences}Ruby said so.")
     done = swap(file, lines=True, grammar="rules", jobs=1)
     assert (done.documents, done.edits["name"]) == (1, 2)  # the same name, from one end to the other
-    assert "She saw his sister there. " * 42_000 in done.out.read_text()
+    assert sentences.replace("He", "She").replace("her brother", "his sister") in done.out.read_text()
+
+
+KILLED = """
+import os, signal, sys
+from evenhand.text import swap_file
+swap_file.DOCUMENTS, chunk_edits, chunks = 100, swap_file._chunk_edits, []
+def killed(*args, **options):
+    chunks.append(args)
+    if len(chunks) == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return chunk_edits(*args, **options)
+swap_file._chunk_edits = killed
+swap_file.swap(sys.argv[1], lines=True, jobs=1)
+"""
 
 
 def test_a_killed_swap_goes_on(tmp_path: Path) -> None:
+    """In the middle of its work; tools/kill_at_random.py kills the command at any moment."""
     file = tmp_path / "a.txt"
-    file.write_text("".join(f"He told her that his {i} hats were hers, said Mary Jones.\n" for i in range(20_000)))
+    file.write_text("".join(f"He told her that his {i} hats were hers, said Mary Jones.\n" for i in range(400)))
     whole = swap(file, tmp_path / "whole.txt", lines=True, jobs=1).out.read_bytes()
-    command = [sys.executable, "-m", "evenhand", "swap", str(file), "--lines", "--jobs", "1"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
-    while not any(part.stat().st_size > 20_000 for part in tmp_path.glob(".a.swapped*.part")):
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
+    process = subprocess.run([sys.executable, "-c", KILLED, str(file)])
+    assert process.returncode == -signal.SIGKILL
     (part,) = tmp_path.glob(".a.swapped*.part")
     with part.open("ab") as cut:
         cut.write(b"[[0, 1")  # as if in the middle of a line
-    done = swap_file.count_finished(part)
-    assert 0 < done < 20_000
-    assert run_command(app, ["swap", str(file), "--lines", "--jobs", "1"]) == 0
-    assert (tmp_path / "a.swapped.txt").read_bytes() == whole
+    assert swap_file.count_finished(part) == 200
+    assert swap(file, lines=True, jobs=1).out.read_bytes() == whole
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes in /proc")
@@ -393,26 +400,33 @@ def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
 
 def test_a_killed_worker_is_a_sentence_and_the_swap_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "a.txt"
-    file.write_text("He left.\n" * 6_000)  # more than one chunk
+    file.write_text("He left.\n" * 250)
+    monkeypatch.setattr(swap_file, "DOCUMENTS", 100)
     with monkeypatch.context() as patched:
         patched.setattr(swap_file, "_begin", os.abort)
-        with pytest.raises(RunError, match="A process of the swap was killed.*fewer `jobs`"):
+        with pytest.raises(RunError, match="killed.*jobs"):
             swap(file, lines=True, jobs=2)
-    assert swap(file, lines=True, jobs=1).rewritten == 6_000
+    done = swap(file, lines=True, jobs=2)
+    assert done.rewritten == 250
+    assert done.out.read_text() == "She left.\n" * 250
+
+
+PEAKS = """
+import resource, sys
+from evenhand.text.swap_file import swap
+for file in sys.argv[1:]:
+    swap(file, grammar="rules", jobs=1)
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
 
 
 def test_memory_stays_flat(tmp_path: Path) -> None:
-    code = (
-        "import resource, sys; from evenhand.text.swap_file import swap; swap(sys.argv[1], jobs=1); "
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
-    )
-    peaks = []
-    for n in (1_000, 60_000):
-        file = tmp_path / f"{n}.txt"
+    sizes = {tmp_path / f"{n}.txt": n for n in (1_000, 60_000)}
+    for file, n in sizes.items():
         file.write_text("".join(f"He told her that his {i} hats were hers.\n" for i in range(n)))
-        out = subprocess.run([sys.executable, "-c", code, str(file)], capture_output=True, text=True, check=True)
-        peaks.append(int(out.stdout))
-    assert peaks[1] - peaks[0] < 30  # megabytes
+    out = subprocess.run([sys.executable, "-c", PEAKS, *sizes], capture_output=True, text=True, check=True).stdout
+    small, large = map(int, out.split())
+    assert large - small < 30  # megabytes
 
 
 def test_what_is_no_text_is_refused_or_kept(tmp_path: Path) -> None:
@@ -420,22 +434,22 @@ def test_what_is_no_text_is_refused_or_kept(tmp_path: Path) -> None:
     file.write_text('{"text": null, "n": 1.0}\n{"text": "He left.", "n": [1]}\n')
     assert swap(file, jobs=1).out.read_text() == '{"text": null, "n": 1.0}\n{"text": "She left.", "n": [1]}\n'
     file.write_text('{"text": 3}\n')
-    with pytest.raises(BadInput, match="line 1: a text is needed. Got 3"):
+    with pytest.raises(BadInput, match="line 1: .*Got 3"):
         swap(file, jobs=1, force=True)
     frame = pd.DataFrame({"text": ["He left.", None], "n": [1, 2]})
     frame.to_parquet(tmp_path / "b.parquet")
-    found = pd.read_parquet(swap(tmp_path / "b.parquet", jobs=1).out)
-    assert found["text"].isna().tolist() == [False, True]
-    assert found["n"].tolist() == [1, 2]
+    table = pd.read_parquet(swap(tmp_path / "b.parquet", jobs=1).out)
+    assert table["text"].isna().tolist() == [False, True]
+    assert table["n"].tolist() == [1, 2]
     pd.DataFrame({"text": [1, 2]}).to_parquet(tmp_path / "c.parquet")
-    with pytest.raises(BadInput, match="a text is needed"):
+    with pytest.raises(BadInput, match="row 1: .*Got 1"):
         swap(tmp_path / "c.parquet", jobs=1)
 
 
 def test_columns_of_one_name_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text("id,text,text\n1,He,She\n")
-    with pytest.raises(BadInput, match="'text' occurs twice"):
+    with pytest.raises(BadInput, match="twice"):
         swap(file, jobs=1)
 
 
@@ -456,7 +470,7 @@ def test_an_old_trail_does_not_stay_beside_a_new_text(tmp_path: Path) -> None:
 def test_the_same_swap_twice_at_once_is_refused(tmp_path: Path) -> None:
     with (
         swap_file.lock_swap(tmp_path / "x.part"),
-        pytest.raises(RunError, match="running already"),
+        pytest.raises(RunError, match="running"),
         swap_file.lock_swap(tmp_path / "x.part"),
     ):
         pass
@@ -487,7 +501,7 @@ def test_damaged_parquet_is_a_sentence_wherever_the_damage_is(tmp_path: Path) ->
     assert content.count(b"number 11500") == 1
     late = tmp_path / "late.parquet"  # no UTF-8, long after the rows that are looked at first
     late.write_bytes(content.replace(b"number 11500", b"number \xff\xfe\xff\xfe\xff"))
-    with pytest.raises(BadInput, match="late.parquet' cannot be read: 'utf-8' codec can't decode"):
+    with pytest.raises(BadInput, match="late.parquet.*utf-8"):
         swap(late, jobs=1, lang="en", share=0.01)
     refused = 0
     for number in range(15):
@@ -518,7 +532,7 @@ def test_a_full_disk_is_a_sentence_and_the_swap_goes_on_when_there_is_room(tmp_p
     source.write_text("He is here.\n" * 1_000)
     done = subprocess.run([sys.executable, "-c", FULL, str(source)], capture_output=True, text=True)
     assert done.returncode == 2, done.stderr
-    assert "where the edits are kept, cannot be written: File too large. Free some space" in done.stderr
+    assert "File too large. Free some space" in done.stderr
     assert swap(source, lines=True, jobs=1, lang="en").rewritten == 1_000
 
 

@@ -2,11 +2,7 @@
 
 import io
 import json
-import os
-import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 from textwrap import fill
 
@@ -15,7 +11,7 @@ import pytest
 from evenhand import BadInput
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
-from evenhand.text import swap_file
+from evenhand.text import swap_file, text_files
 from evenhand.text.swap import swapper
 from evenhand.text.swap_file import swap
 
@@ -82,14 +78,14 @@ def test_names_that_stay_are_listed_and_counted(tmp_path: Path, capsys: pytest.C
     edits = json.loads(done.trail.read_text())["edits"]
     assert [edit["old"] for edit in edits if edit["rule"] == "name: stays"] == ["Gandalf", "Taylor"]
     assert run_command(app, ["swap", str(file), "--force", "--grammar", "rules"]) == 0
-    assert "Names that stay: Gandalf 1, Taylor 1." in capsys.readouterr().out
+    assert "Gandalf 1, Taylor 1" in capsys.readouterr().out
 
 
 def test_choosing_paragraphs_of_a_text_without_any_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_text("He left.\nShe stayed.\n")
     for options in ({"share": 0.5}, {"augment": True}):
-        with pytest.raises(BadInput, match="If each of its lines is a document, give `lines=True`"):
+        with pytest.raises(BadInput, match="lines=True"):
             swap(file, **options)
     assert swap(file, share=0.5, lines=True, grammar="rules").documents == 2
     file.write_text("He left.\n\nShe stayed.\n")
@@ -160,7 +156,7 @@ def test_a_folder_comes_out_as_a_folder(tmp_path: Path, capsys: pytest.CaptureFi
     assert not list(tmp_path.glob(".*"))
     with pytest.raises(BadInput, match="exists already"):
         swap(folder)
-    with pytest.raises(BadInput, match="nor a folder in or around it"):
+    with pytest.raises(BadInput, match="in or around"):
         swap(folder, folder / "out")
 
 
@@ -208,34 +204,40 @@ def test_standard_input_and_output(monkeypatch: pytest.MonkeyPatch, capsysbinary
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "word"),
     [
-        ({"grammar": "magic"}, "`grammar` must be one of auto, rules, model"),
-        ({"only": "him"}, "`only` must be he-to-she or she-to-he"),
-        ({"to": "they"}, "`to` must be other"),
-        ({"to": "neutral", "only": "he-to-she"}, "words of both genders become neutral"),
+        ({"grammar": "magic"}, "grammar"),
+        ({"only": "him"}, "only"),
+        ({"to": "they"}, "`to`"),
+        ({"to": "neutral", "only": "he-to-she"}, "both genders"),
     ],
 )
-def test_options_that_make_no_sense_are_refused(options: dict[str, str], message: str, tmp_path: Path) -> None:
+def test_options_that_make_no_sense_are_refused(options: dict[str, str], word: str, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("He left.")
-    with pytest.raises(BadInput, match=message):
+    with pytest.raises(BadInput, match=word):
         swap(tmp_path / "a.txt", **options)  # type: ignore[arg-type]
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
 
-def test_a_killed_swap_of_a_text_goes_on(tmp_path: Path) -> None:
-    file = tmp_path / "a.txt"
-    file.write_text("".join(f"He told her that his {i} hats\nwere hers, said Mary Jones.\n\n" for i in range(20_000)))
-    options = ["--grammar", "rules", "--jobs", "1"]
+def test_a_swap_of_a_text_that_was_stopped_in_a_section_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_files, "CHARACTERS", 5_000)
+    file, chunks, chunk_edits = tmp_path / "a.txt", list[object](), swap_file._chunk_edits
+    file.write_text("".join(f"He told her that his {i} hats\nwere hers, said Mary Jones.\n\n" for i in range(400)))
     whole = swap(file, tmp_path / "whole.txt", grammar="rules", jobs=1).out.read_bytes()
-    process = subprocess.Popen([sys.executable, "-m", "evenhand", "swap", str(file), *options])
-    deadline = time.monotonic() + 120
-    while not any(part.stat().st_size for part in tmp_path.glob(".a.swapped*.part")):
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    assert list(tmp_path.glob(".a.swapped*.part"))
-    assert run_command(app, ["swap", str(file), *options]) == 0
-    assert (tmp_path / "a.swapped.txt").read_bytes() == whole
+
+    def stopping(*chunk: object, **options: object) -> object:
+        if len(chunks) == 3:
+            raise KeyboardInterrupt
+        chunks.append(chunk)
+        return chunk_edits(*chunk, **options)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(swap_file, "_chunk_edits", stopping)
+        with pytest.raises(KeyboardInterrupt):
+            swap(file, grammar="rules", jobs=1)
+    (part,) = tmp_path.glob(".a.swapped*.part")
+    edits = part.read_bytes()
+    part.write_bytes(edits[: len(edits) // 2])  # in the middle of a section, and of a line
+    assert swap(file, grammar="rules", jobs=1).out.read_bytes() == whole
