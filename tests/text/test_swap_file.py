@@ -504,7 +504,7 @@ def test_damaged_parquet_is_a_sentence_wherever_the_damage_is(tmp_path: Path) ->
     with pytest.raises(BadInput, match="late.parquet.*utf-8"):
         swap(late, jobs=1, lang="en", share=0.01)
     refused = 0
-    for number in range(15):
+    for number in range(8):
         damaged = bytearray(content)
         for _ in range(chance.choice((1, 3, 20))):
             damaged[chance.randrange(len(damaged))] = chance.randrange(256)
@@ -515,7 +515,7 @@ def test_damaged_parquet_is_a_sentence_wherever_the_damage_is(tmp_path: Path) ->
         except BadInput as error:
             assert "cannot be read" in str(error)  # noqa: PT017
             refused += 1
-    assert refused > 5
+    assert refused > 2
     assert not list(tmp_path.glob(".*"))
 
 

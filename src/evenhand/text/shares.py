@@ -21,7 +21,8 @@ SMOOTHED = 0.5
 """Added to every count, so that no ratio is infinite."""
 FEWEST = 5
 """The fewest sentences with a gendered word for a profession or word to be listed."""
-DRAWS = 2_000
+DRAWS, BLOCK = 2_000, 100
+"""Resamples of a bootstrap, and how many are drawn at once."""
 VERY_MANY = 20_000
 """Documents beyond which no bootstrap is drawn."""
 SIDES = ("female", "male")
@@ -205,8 +206,9 @@ def _estimate_log_ratio(table: Floats, less: float, rng: np.random.Generator, wh
         reach = quantile(0.975, n - 1) * math.sqrt(n - 1) * float(_log_ratio(some.sum(axis=0) - some).std())
         low, high = value + less - reach, value + less + reach
     else:
-        counts = np.array([rng.multinomial(n, np.full(n, 1 / n)) @ some for _ in range(DRAWS)])  # (draws, 2)
-        low, high = percentiles(_log_ratio(counts), n, 0.95)
+        even = np.full(n, 1 / n)
+        blocks = [rng.multinomial(n, even, size=BLOCK) @ some for _ in range(DRAWS // BLOCK)]  # each (block, 2)
+        low, high = percentiles(_log_ratio(np.concatenate(blocks)), n, 0.95)
     low, high = low - less, high - less
     return Estimate(value, low, high, n=n, clusters=n, p=interval_test(value, low, high, n - 1))
 
