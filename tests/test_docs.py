@@ -39,16 +39,18 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert "://" in target or (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+@pytest.fixture
+def values_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No doctor before an audit, no page after it, no perplexity of a debiasing: slow, and no block shows them."""
+    monkeypatch.setattr("evenhand.auditing.audit.preflight", lambda *_: ())
+    monkeypatch.setattr("evenhand.show.page.runs.write", lambda runs, path: path.touch())
+    monkeypatch.setattr("evenhand.calls.debias._held_out_answers", lambda *_: [])
+
+
+@pytest.mark.usefixtures("values_alone")
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_examples_run_offline(example: Path, tmp_path: Path) -> None:
     assert scripts.script(example, tmp_path)
-
-
-@pytest.fixture
-def values_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No doctor before an audit, no perplexity after a debiasing: both take long, and no block shows them."""
-    monkeypatch.setattr("evenhand.auditing.audit.preflight", lambda *_: ())
-    monkeypatch.setattr("evenhand.calls.debias._held_out_answers", lambda *_: [])
 
 
 @pytest.mark.usefixtures("values_alone")
@@ -146,6 +148,17 @@ def test_the_readme_shows_what_an_audit_prints(becpro: Audited) -> None:
     assert_shows(block["text"], becpro.printed)
 
 
+@pytest.mark.usefixtures("values_alone")
+def test_the_page_of_the_gate_shows_that_the_bundled_model_passes_the_example_policy(tmp_path: Path) -> None:
+    block = printed.BLOCK.search((ROOT / "docs" / "gate.md").read_text(encoding="utf-8"))
+    assert block is not None
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    audit, gate = re.split(" > audit.txt && ", block["command"])
+    scripts.command(audit, tmp_path)
+    assert_shows(block["text"], scripts.command(gate, tmp_path))
+
+
+@pytest.mark.usefixtures("values_alone")
 def test_the_page_of_vectors_shows_what_an_audit_prints(tmp_path: Path) -> None:
     block = printed.BLOCK.search((ROOT / "docs" / "vectors.md").read_text(encoding="utf-8"))
     assert block is not None

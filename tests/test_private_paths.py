@@ -17,6 +17,8 @@ from helpers.audited_runs import audited, pairs
 from helpers.served import send
 from helpers.template_files import BLANKS, TEMPLATES
 
+pytestmark = pytest.mark.usefixtures("without_pages")
+
 USER = "jane-doe-of-hers"
 EXTRA = {"every-eval-ever": "--organization me", "eval-results": "--hub mine=me/data"}
 POLICY = '[[rule]]\nmeasure = "association"\ndataset = "mine"\nwithin = 9.0\n'
@@ -47,8 +49,11 @@ def leaks(folder: Path) -> list[str]:
     return [str(file) for file in folder.rglob("*") if file.is_file() and USER.encode() in file.read_bytes()]
 
 
-@pytest.mark.usefixtures("log_as_before")
-def test_no_output_names_the_home_folder(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("log_as_before", "pages")
+@pytest.mark.parametrize("here", ["in the home folder"], indirect=True)  # paths of outputs go through it, too
+def test_no_output_names_the_home_folder(
+    here: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     data = Path.home() / "data"
     model, policy = str(data / "tiny"), str(data / "policy.toml")
 
@@ -64,6 +69,7 @@ def test_no_output_names_the_home_folder(here: Path, capfd: pytest.CaptureFixtur
         "~/data/pairs.csv",
     ]
     assert command("audit", model, *own, "--gate", policy, "--junit", "junit.xml") in (0, 1, 3)
+    monkeypatch.setattr("evenhand.auditing.audit.preflight", lambda *_: ())  # the same findings with each audit
     for to in FORMATS:
         assert command(f"export runs/tiny --as {to} --out exported-{to} {EXTRA.get(to, '')}") == 0
     assert command("gate runs/tiny --junit again.xml --policy", policy) in (0, 1, 3)
@@ -85,6 +91,7 @@ def test_no_output_names_the_home_folder(here: Path, capfd: pytest.CaptureFixtur
     assert leaks(here) == []
 
 
+@pytest.mark.usefixtures("pages")
 def test_no_page_of_the_server_names_the_home_folder(here: Path) -> None:
     run = audited(here, "plain", 0.5, Path.home() / "data" / "pairs.csv")
     broken = here / "runs" / "broken"
@@ -95,6 +102,7 @@ def test_no_page_of_the_server_names_the_home_folder(here: Path) -> None:
     pages = [send(app, "/"), send(empty, "/"), *(send(app, f"/runs/{one.id}") for one in Runs(run.path.parent).all())]
     assert sorted(page.status for page in pages) == [200, 200, 200, 422]
     assert [line for page in pages for line in page.text.splitlines() if USER in line] == []
+    assert leaks(run.path) == []
 
 
 def test_a_run_is_scored_again_with_a_file_that_is_elsewhere(
@@ -124,8 +132,9 @@ def test_a_run_made_with_a_relative_file_is_scored_again_from_anywhere(
     monkeypatch.chdir(tmp_path)
     run = audited(Path(), "plain", 0.5, Path("data/pairs.csv"))
     assert run.record.tasks[0].dataset_options["file"] == "data/pairs.csv"
+    results = run.results
     monkeypatch.chdir("/")
-    assert evenhand.rescore(tmp_path / "runs" / "plain").results == run.results
+    assert evenhand.rescore(tmp_path / "runs" / "plain").results == results
 
 
 def test_a_file_of_the_same_name_and_other_content_is_passed_over(
@@ -136,9 +145,9 @@ def test_a_file_of_the_same_name_and_other_content_is_passed_over(
     pairs(tmp_path / "project", 30)
     pairs(tmp_path / "other", 10)
     monkeypatch.chdir(tmp_path / "project")
-    run = audited(Path(), "plain", 0.5, Path("pairs.csv"))
+    results = audited(Path(), "plain", 0.5, Path("pairs.csv")).results
     monkeypatch.chdir(tmp_path / "other")
-    assert evenhand.rescore(tmp_path / "project" / "runs" / "plain").results == run.results
+    assert evenhand.rescore(tmp_path / "project" / "runs" / "plain").results == results
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=str(__doc__).split("\n")[0])
     parser.add_argument("--times", type=int, default=20, help="kills of each command")
     parser.add_argument("--seed", type=int, default=0, help="chooses the moments")
-    parser.add_argument("--only", choices=[case.name for case in CASES], help="one command")
+    parser.add_argument("--only", nargs="+", choices=[case.name for case in CASES], help="commands")
     asked = parser.parse_args()
     firsts = []
     with quick(), tempfile.TemporaryDirectory() as folder:
@@ -32,7 +32,7 @@ def main() -> int:
         if in_copy(lambda: make_inputs(inputs), inputs, Path(folder, "said")):
             raise SystemExit(Path(folder, "said").read_text())
         for case in CASES:
-            if asked.only in (None, case.name):
+            if asked.only is None or case.name in asked.only:
                 same, first = check(case, inputs, Path(folder, case.name), asked.times, asked.seed)
                 print(f"{case.name}: {same} of {asked.times} the same", flush=True)
                 firsts += [first] if first else []
