@@ -269,13 +269,10 @@ def claims(dataset: str, runs: int, **truth: float) -> dict[str, float]:
 
 
 def test_a_default_alone_is_hardly_ever_called_a_stereotype() -> None:
-    assert (
-        claims("nli-en", 40, default=1.5, stereotype=0.0)["stereotype"] <= 0.15
-    )  # 5 % expected, 7 or more are 1 in 300
-    assert claims("nli-en", 20, default=1.5, stereotype=0.8) == {
-        "stereotype": pytest.approx(1.0, abs=0.1),
-        "default": 1,
-    }
+    alone, both = (claims("nli-en", 16, default=1.5, stereotype=effect) for effect in (0.0, 0.8))
+    assert alone["stereotype"] <= 4 / 16  # 5 % expected: 5 or more are 1 in 1,100
+    assert both["stereotype"] > 0.9
+    assert both["default"] == 1
 
 
 def test_nor_is_it_where_one_kind_has_many_more_occupations(data: Path) -> None:

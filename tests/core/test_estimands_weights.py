@@ -179,16 +179,15 @@ def world(rng: np.random.Generator, women: float, men: float, spread: float = 0.
 )
 @pytest.mark.parametrize("shares", [(0.7, 0.4), (0.5, 0.5), (0.25, 0.2), (0.3, 0.6), (0.8, 0.8)])
 def test_misreading_widens_and_never_narrows(misread: Misread, shares: tuple[float, float]) -> None:
-    for seed in range(3):
-        scores = world(np.random.default_rng(seed), *shares)
-        plain, allowed = main(scores, misreading(NONE)), main(scores, misreading(misread))
-        for estimand, value in plain.items():
-            mine = allowed[estimand]
-            assert mine.value == value.value
-            assert 0 <= mine.low <= value.low
-            assert value.high <= mine.high <= 1
-            assert mine.high - mine.low > value.high - value.low
-            assert mine.p >= value.p
+    scores = world(np.random.default_rng(0), *shares)
+    plain, allowed = main(scores, misreading(NONE)), main(scores, misreading(misread))
+    for estimand, value in plain.items():
+        wider = allowed[estimand]
+        assert wider.value == value.value
+        assert 0 <= wider.low <= value.low
+        assert value.high <= wider.high <= 1
+        assert wider.high - wider.low > value.high - value.low
+        assert wider.p >= value.p
 
 
 def test_it_moves_the_default_towards_what_was_hidden_and_not_the_stereotype() -> None:

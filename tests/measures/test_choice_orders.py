@@ -157,7 +157,7 @@ def test_the_right_option_is_the_likeliest_on_average_over_orders() -> None:
 
 
 def test_orders_have_all_places() -> None:
-    with pytest.raises(evenhand.BadInput, match="has all places of its options. Got \\(0, 0\\)"):
+    with pytest.raises(evenhand.BadInput, match="orders"):
         Choice("1", "A.", "Which?", ("a", "b"), orders=((0, 0),))
 
 

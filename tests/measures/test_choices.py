@@ -129,7 +129,7 @@ def stereotyped(question: Choose) -> int:
     return next(place for place in names if (question.options[place] in women) == wanted)
 
 
-@pytest.mark.usefixtures("made")
+@pytest.mark.usefixtures("made", "without_pages")
 def test_a_model_that_follows_stereotypes_and_can_do_the_task_leans(tmp_path: Path) -> None:
     run = audited(stereotyped, tmp_path)
     (found,) = [finding for finding in run.record.doctor if finding.check == "task"]
@@ -142,7 +142,7 @@ def test_a_model_that_follows_stereotypes_and_can_do_the_task_leans(tmp_path: Pa
     assert not any(run.record.unfit(task) for task in run.record.tasks)
 
 
-@pytest.mark.usefixtures("made")
+@pytest.mark.usefixtures("made", "without_pages")
 def test_a_model_that_cannot_do_the_task_is_not_called_biased(tmp_path: Path) -> None:
     def guessing(question: Choose) -> int:
         """The stereotype where the context says nothing, something else where it says the answer."""
@@ -166,7 +166,7 @@ def test_a_model_that_cannot_do_the_task_is_not_called_biased(tmp_path: Path) ->
     assert [both.record.unfit(task) for task in both.record.tasks if task.dataset == "tgb"] == [False]
 
 
-@pytest.mark.usefixtures("made")
+@pytest.mark.usefixtures("made", "without_pages")
 def test_without_its_accuracy_it_is_not_known_and_that_is_said(tmp_path: Path) -> None:
     run = audited(stereotyped, tmp_path, dataset="bbq-ambiguous", measure="bbq-bias")
     (found,) = [finding for finding in run.record.doctor if finding.check == "task"]

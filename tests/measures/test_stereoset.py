@@ -93,7 +93,7 @@ def test_a_term_drawn_twice_counts_twice(summarise: Summarise) -> None:
 
 
 def test_without_terms_there_is_no_value() -> None:
-    with pytest.raises(BadInput, match="Item '1' has no target"):
+    with pytest.raises(BadInput, match="target"):
         StereotypeScore.summarise([Score("1", 1.0, {})])
     assert math.isnan(Icat.summarise([]))
 
@@ -105,7 +105,7 @@ def test_a_word_is_asked_for_in_its_blank_and_a_sentence_after_its_context() -> 
     causal = StereotypeScore("likelihood")
     assert causal.ask(FILLED)[2] == Likelihood("Nurses are blue now.")
     assert causal.ask(PLAIN)[2] == Likelihood("Nurses came. Nurses are blue.", (Span(0, 12),))
-    with pytest.raises(BadInput, match="asks 'blanks'"):
+    with pytest.raises(BadInput, match="blanks"):
         measures.load("icat", asks="blanks")
 
 
@@ -168,6 +168,7 @@ def test_without_a_next_sentence_head_the_task_is_refused(mini_en: Any, own: Any
     assert not list(tmp_path.glob("mini-en"))
 
 
+@pytest.mark.usefixtures("without_pages")
 def test_an_audit_of_a_causal_model_asks_for_likelihoods(tmp_path: Path, own: Any) -> None:
     folder = str(tiny.save_causal("gpt2", tmp_path / "gpt2", max_position_embeddings=128))
     run = evenhand.audit(folder, dataset="stereoset-intrasentence", out=tmp_path / "runs")
@@ -204,5 +205,5 @@ def test_the_published_scores_of_six_models_are_met(data: Path, part: str) -> No
 
 
 def test_a_score_that_is_no_outcome_of_icat_is_refused() -> None:
-    with pytest.raises(BadInput, match="number of an outcome"):
+    with pytest.raises(BadInput, match="outcome"):
         Icat.summarise([Score("a", 0.3, {"target": "chess player"})])

@@ -25,12 +25,19 @@ FORMULAS: tuple[Formula, ...] = ("paper", "released")
 SHARES: list[type[Any]] = [CrowsPairs, AllUnmasked, AllUnmaskedByAttention, StereoSetScore]
 
 
-def sentence_scores(model: MaskedLM, how: PreferredShare) -> list[tuple[float, float]]:
+@pytest.fixture(scope="module")
+def answers(mini_en: MaskedLM) -> Table:
+    """The answers of mini-en to what the measures ask about all pairs, as released."""
+    questions = {question: None for how in SHARES for pair in PAIRS for question in how(formula="released").ask(pair)}
+    return Table(dict(zip(questions, mini_en.answer(list(questions)), strict=True)))
+
+
+def sentence_scores(model: Table, how: PreferredShare) -> list[tuple[float, float]]:
     """What the measure makes of both sentences of each pair, before it compares them; NaN where there is no answer."""
     measure: Any = how
     answers = model.answer([question for pair in PAIRS for question in measure.ask(pair)])
-    found = [math.nan if answer.note else measure._of_sentence(answer) for answer in answers]
-    return list(zip(found[::2], found[1::2], strict=True))
+    scores = [math.nan if answer.note else measure._of_sentence(answer) for answer in answers]
+    return list(zip(scores[::2], scores[1::2], strict=True))
 
 
 def released(row: dict[str, str], measure: str) -> list[float]:
@@ -39,15 +46,15 @@ def released(row: dict[str, str], measure: str) -> list[float]:
 
 
 @pytest.mark.parametrize("how", SHARES)
-def test_every_sentence_scores_what_the_released_code_gives_it(mini_en: MaskedLM, how: Any) -> None:
+def test_every_sentence_scores_what_the_released_code_gives_it(answers: Table, how: Any) -> None:
     close = {"crows-pairs": 1.001e-3, "aula": 2e-6}.get(how.name, 2e-5)  # rounded; smaller by the attention
-    for row, scores in zip(ROWS, sentence_scores(mini_en, how(formula="released")), strict=True):
+    for row, scores in zip(ROWS, sentence_scores(answers, how(formula="released")), strict=True):
         assert scores == pytest.approx(released(row, how.name), abs=close, nan_ok=True), row["id"]
 
 
 @pytest.mark.parametrize("how", SHARES)
-def test_pairs_are_judged_as_by_the_released_code(mini_en: MaskedLM, how: Any) -> None:
-    result = evenhand.measure(mini_en, PAIRS, how(formula="released"))
+def test_pairs_are_judged_as_by_the_released_code(answers: Table, how: Any) -> None:
+    result = evenhand.measure(answers, PAIRS, how(formula="released"))
     scores = [released(row, how.name) for row in ROWS]
     clear = [n for n, (one, other) in enumerate(scores) if _apart(one, other)]
     assert [result.scores[n].value for n in clear] == [scores[n][0] > scores[n][1] for n in clear]
@@ -76,9 +83,9 @@ def test_words_that_change_places_tie_as_released(mini_en: MaskedLM) -> None:
         assert tied == (formula == "released")
 
 
-def test_the_right_sss_reads_each_token_at_its_own_place(mini_en: MaskedLM) -> None:
+def test_the_right_sss_reads_each_token_at_its_own_place(answers: Table, mini_en: MaskedLM) -> None:
     """It differs from the released one only where several tokens changed."""
-    right, released = (sentence_scores(mini_en, StereoSetScore(formula=how)) for how in FORMULAS)
+    right, released = (sentence_scores(answers, StereoSetScore(formula=how)) for how in FORMULAS)
     apart = 0
     for pair, mine, theirs in zip(PAIRS, right, released, strict=True):
         for text, score, other in zip((pair.stereotype, pair.counterpart), mine, theirs, strict=True):
@@ -144,22 +151,19 @@ def test_measures_of_what_is_seen_run_when_they_are_named() -> None:
 
 
 def test_an_unknown_formula_is_refused() -> None:
-    with pytest.raises(BadInput, match="Did you mean 'released'"):
+    with pytest.raises(BadInput, match="'released'"):
         measures.load("aul", formula="release")
 
 
-@pytest.mark.parametrize("name", ["aul", "aula", "sss"])
-def test_a_causal_model_is_refused_before_it_is_loaded(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_causal_model_is_refused_before_it_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tiny.save_causal("gpt2", tmp_path / "gpt2")
     monkeypatch.setattr(evenhand.models, "load", lambda *_, **__: pytest.fail("loaded"))
-    with pytest.raises(
-        UnfitModel, match=f"'{name}' is for masked language models. This one is a causal language model"
-    ):
-        evenhand.audit(str(folder), dataset="tgb", measure=name, out=tmp_path / "runs")
+    for name in ("aul", "aula", "sss"):
+        with pytest.raises(UnfitModel, match=f"'{name}' is for masked"):
+            evenhand.audit(str(folder), dataset="tgb", measure=name, out=tmp_path / "runs")
 
 
+@pytest.mark.usefixtures("unexamined", "without_pages")
 def test_the_option_is_recorded_and_named_only_where_it_is_not_the_default(mini_en: MaskedLM, tmp_path: Path) -> None:
     """Runs of 0.1.0, which had no such option, are compared with later ones."""
     several = [

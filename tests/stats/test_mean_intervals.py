@@ -42,21 +42,21 @@ def table(draw: np.random.Generator, g: int, h: int, rows: float, columns: float
     ],
 )
 def test_crossed_clusters_cover_what_either_alone_would_miss(g: int, h: int, rows: float, columns: float) -> None:
-    draw, (one, other), tries = np.random.default_rng(0), crossing(g, h), 600
+    draw, (one, other), tries = np.random.default_rng(0), crossing(g, h), 300
     hits, naive = 0, 0
     for _ in range(tries):
         values = table(draw, g, h, rows, columns)
         low, high = mean_interval(values, one, draw, crossed=[other])
         hits += low <= 0 <= high
         naive += abs(values.mean()) <= 1.96 * values.std() / math.sqrt(g * h)
-    assert 0.92 <= hits / tries <= 0.985  # three standard errors around 0.95, and what a few clusters cost
-    assert naive < 0.8 * tries
+    assert 0.91 <= hits / tries <= 0.99  # three standard errors around 0.95, and what a few clusters cost
+    assert naive < 0.89 * tries  # in truth 0.83 or less, as the standard errors say; three of 300 tries are 0.065
 
 
 def test_where_nothing_but_noise_varies_the_interval_is_hardly_too_wide() -> None:
     """A bootstrap of both sides counts the noise three times, and would be 1.7 times as wide."""
     draw, (one, other) = np.random.default_rng(1), crossing(30, 24)
-    widths = [np.ptp(mean_interval(table(draw, 30, 24, 0, 0), one, draw, crossed=[other])) for _ in range(100)]
+    widths = [np.ptp(mean_interval(table(draw, 30, 24, 0, 0), one, draw, crossed=[other])) for _ in range(50)]
     assert 0.95 < np.mean(widths) / (2 * 1.96 / math.sqrt(30 * 24)) < 1.25
 
 
@@ -82,7 +82,7 @@ def test_with_two_on_a_side_one_degree_of_freedom_is_left() -> None:
 
 
 def test_shares_stay_between_0_and_1_and_cover_the_truth() -> None:
-    draw, (one, other), tries = np.random.default_rng(3), crossing(10, 24), 400
+    draw, (one, other), tries = np.random.default_rng(3), crossing(10, 24), 250
     truth = float(stats.norm.cdf(-1 / math.sqrt(1 + 1 + 0.25)))  # of words with a spread of 1, captions of 0.5
     hits = 0
     for _ in range(tries):
@@ -90,7 +90,7 @@ def test_shares_stay_between_0_and_1_and_cover_the_truth() -> None:
         low, high = mean_interval(values, one, draw, crossed=[other], unit=True)
         assert 0 < low < high < 1
         hits += low <= truth <= high
-    assert 0.91 <= hits / tries <= 0.985
+    assert 0.91 <= hits / tries <= 0.99
 
 
 def test_what_crosses_nothing_changes_nothing() -> None:
@@ -206,9 +206,9 @@ def drawn(draw: np.random.Generator, words: int = 20, captions: int = 12, odd_ca
 @pytest.mark.parametrize(("words", "odd_captions"), [(30, 0.0), (9, 0.0), (24, 0.1)])
 def test_intervals_over_sets_cover_the_truth_as_often_as_they_say(words: int, odd_captions: float) -> None:
     draw = np.random.default_rng(7)
-    samples = (drawn(draw, words, 4 if odd_captions == 0 else 12, odd_captions) for _ in range(600))
+    samples = (drawn(draw, words, 4 if odd_captions == 0 else 12, odd_captions) for _ in range(300))
     found = (sample.interval(crossed=odd_captions > 0) for sample in samples)
-    assert 0.92 <= np.mean([low <= 0.5 <= high for low, high in found]) <= 0.98
+    assert 0.91 <= np.mean([low <= 0.5 <= high for low, high in found]) <= 0.985
 
 
 def test_clusters_go_whole_and_strata_stay() -> None:

@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from evenhand.stats import partitions
 from evenhand.stats.intervals import Floats
 from evenhand.stats.partitions import SAMPLED, TwoSets, effect_sizes, mean_effect_interval, partition_test
 
@@ -72,6 +73,13 @@ def test_units_with_several_scores_are_moved_whole() -> None:
     assert partition_test([TwoSets(totals, [True] * 4 + [False] * 4, list("abcdefgh"))], rng()) == 2 / 70
 
 
+@pytest.fixture
+def fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For a simulation: a standard error from so many varies by 2 %, far less than a share of 150 samples."""
+    monkeypatch.setattr(partitions, "DRAWS", 1_000)
+
+
+@pytest.mark.usefixtures("fewer_draws")
 @pytest.mark.parametrize(("n", "effect"), [(8, 0.0), (8, 2.0), (16, 0.8)])
 def test_intervals_cover_the_true_effect_as_often_as_they_say(n: int, effect: float) -> None:
     """Of 150 samples; a share of .95 varies by .036 at two standard errors."""
@@ -107,6 +115,7 @@ def test_tests_of_the_same_words_show_no_more_than_one_of_them() -> None:
     assert others[1] - others[0] < 0.85 * (alone[1] - alone[0])
 
 
+@pytest.mark.usefixtures("fewer_draws")
 def test_intervals_of_tests_that_share_words_cover_as_often_as_they_say() -> None:
     """Two tests of the same 8 words a set, by attributes of their own, without an effect."""
     generator, covered, significant = rng(9), 0, 0
