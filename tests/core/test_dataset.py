@@ -12,7 +12,7 @@ def made(*items: Item) -> Dataset:
 
 
 def test_two_items_with_one_id_are_refused() -> None:
-    with pytest.raises(BadInput, match="Dataset 'made' has two items with the id 'a'. Each needs its own"):
+    with pytest.raises(BadInput, match="two items with the id 'a'"):
         made(Pair("a", "He is.", "She is."), Pair("b", "He is.", "She is."), Pair("a", "He was.", "She was."))
 
 
@@ -26,12 +26,12 @@ def test_two_items_with_one_id_are_refused() -> None:
     ],
 )
 def test_half_of_a_surrogate_pair_is_refused_wherever_it_is(item: Item) -> None:
-    with pytest.raises(BadInput, match="Item .* is half of a surrogate pair, not a character"):
+    with pytest.raises(BadInput, match="Item .* surrogate"):
         made(item)
 
 
 def test_a_text_far_longer_than_a_sentence_is_refused() -> None:
     longest = "x" * (LONGEST - 3)
     assert len(made(Pair("a", f"He {longest}", "She")).items) == 1
-    with pytest.raises(BadInput, match="A sentence has 10,001 characters, and at most 10,000 can be measured: 'He xxx"):
+    with pytest.raises(BadInput, match="10,001"):
         made(Pair("a", f"He {longest}x", "She"))

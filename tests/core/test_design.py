@@ -56,9 +56,9 @@ def test_without_another_group_there_is_one_contrast() -> None:
 def test_it_must_be_clear_who_is_whose_partner() -> None:
     scores = frame({("a1", "1", "female"): 1.0, ("a1", "1", "male"): 0.25})
     twice = pd.concat([scores, scores.assign(id=["x", "y"])])
-    with pytest.raises(BadInput, match="Items 'a11female' and 'x' are both female"):
+    with pytest.raises(BadInput, match="'a11female' and 'x'"):
         FEMALE_MALE.pairs(twice)
-    with pytest.raises(BadInput, match="Partners need the group 'colour'"):
+    with pytest.raises(BadInput, match="colour"):
         Partners("colour", "red", "green").pairs(scores)
 
 

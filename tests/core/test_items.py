@@ -67,7 +67,7 @@ def test_without_groups_an_item_has_none_and_shares_them_with_nobody() -> None:
 
 
 def test_a_pair_of_the_same_sentence_twice_is_refused() -> None:
-    with pytest.raises(BadInput, match=r"The two sentences of pair '7' must differ. Got 'She works.' twice."):
+    with pytest.raises(BadInput, match="differ"):
         Pair("7", "She works.", "She works.")
 
 

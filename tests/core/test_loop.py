@@ -139,14 +139,14 @@ def test_a_value_does_not_depend_on_what_else_is_measured() -> None:
 
 def test_unknown_groups_and_doubled_ids_are_errors() -> None:
     table = Table(lambda q: (-1.0,))
-    with pytest.raises(BadInput, match="no group 'colour'. It has: gender"):
+    with pytest.raises(BadInput, match="colour"):
         measure(table, [SENTENCE], Association(), by=("colour",))
-    with pytest.raises(BadInput, match="'1' is the id of 2 items"):
+    with pytest.raises(BadInput, match="unique"):
         measure(table, [SENTENCE, SENTENCE], Association())
 
 
 def test_errors_name_the_item() -> None:
-    with pytest.raises(BadInput, match="Item '7': Likelihood needs a text"):
+    with pytest.raises(BadInput, match="Item '7'"):
         measure(Table(lambda q: (-1.0,)), [Pair("7", "She works.", " ")], StereotypeShare())
     with pytest.raises(BadInput, match=r"by=\('gender',\)"):
         measure(Table(lambda q: (-1.0,)), [SENTENCE], Association(), by="gender")
@@ -157,7 +157,7 @@ def test_a_model_must_answer_every_question() -> None:
         def answer(self, questions: Sequence[Question]) -> list[Answer]:
             return super().answer(questions)[1:]
 
-    with pytest.raises(ModelError, match="'table' gave 1 answers to 2 questions"):
+    with pytest.raises(ModelError, match="1 answers"):
         measure(Lazy(lambda q: (-1.0,)), [SENTENCE], Association())
 
 
@@ -223,7 +223,7 @@ def test_what_is_no_answer_is_an_error_of_the_model(answer: Any) -> None:
         def answer(self, questions: Sequence[Question]) -> list[Answer]:
             return [answer for _ in questions]
 
-    with pytest.raises(ModelError, match="`answer` of 'table' must give a list of `Answer`s, whose logps are numbers"):
+    with pytest.raises(ModelError, match="list of `Answer`s"):
         measure(Odd({}), [SENTENCE], Association())
 
 

@@ -23,7 +23,7 @@ def test_a_target_of_several_pieces_counts_them_all() -> None:
 
 
 def test_association_checks_its_option() -> None:
-    with pytest.raises(BadInput, match="masks must be 'pieces' or 'words'. Got 'letters'"):
+    with pytest.raises(BadInput, match="masks"):
         Association(masks="letters")  # type: ignore[arg-type]
 
 
@@ -49,5 +49,5 @@ def test_among_candidates_the_whole_phrase_is_compared_with_the_others() -> None
     )
     for question in Association(among="candidates").ask(sentence):
         assert (question.answer, question.among) == ("My father", ("My father", "My mother"))
-    with pytest.raises(BadInput, match="needs the person words"):
+    with pytest.raises(BadInput, match="person words"):
         Association(among="candidates").ask(SENTENCE)

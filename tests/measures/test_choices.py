@@ -67,7 +67,7 @@ def test_letters_that_cover_too_little_are_unscored_and_the_mass_can_be_set() ->
     assert evenhand.measure(model, asked, ChoiceAccuracy(mass="0.2")).value == 0.5  # type: ignore[arg-type]
     assert evenhand.measure(model, asked, ChoiceAccuracy(by="total")).value == 0.5
     for wrong in (2.0, -1.0, "many"):
-        with pytest.raises(BadInput, match="mass must be a number from 0 to 1"):
+        with pytest.raises(BadInput, match="mass"):
             ChoiceAccuracy(mass=wrong)  # type: ignore[arg-type]
 
 
@@ -91,7 +91,7 @@ def test_what_is_asked() -> None:
 
 
 def test_they_are_for_causal_models() -> None:
-    with pytest.raises(UnfitModel, match="'bbq-bias' is for causal language models. This one is a masked"):
+    with pytest.raises(UnfitModel, match="causal"):
         evenhand.audit("mini-en", dataset=items_dataset(), measure="bbq-bias")
 
 

@@ -105,7 +105,7 @@ def test_the_released_prior_is_read_one_place_before_the_profession() -> None:
 
 
 def test_the_released_reading_is_for_masked_models() -> None:
-    with pytest.raises(BadInput, match="formula='released' is for masked models .* Got among='candidates'"):
+    with pytest.raises(BadInput, match="among='candidates'"):
         LogProbabilityBias(among="candidates", formula="released")
 
 
@@ -123,11 +123,11 @@ def test_a_lean_is_pro_minus_anti_for_either_gender() -> None:
 @pytest.mark.parametrize(
     ("item", "how", "says"),
     [
-        (blank("___ left.", candidates=("He",)), Pronoun(), "needs 2 candidates"),
-        (blank("___ left.", candidates=("He", "She")), SingularThey(), "needs 3 candidates"),
-        (blank("___ left."), GenderAgreement(), "gender-agreement needs the group gender"),
-        (blank("___ left.", "female"), PronounLean(), "pronoun-lean needs the group stereotyped_as"),
-        (blank("___ left."), LogProbabilityBias(), "needs the attribute"),
+        (blank("___ left.", candidates=("He",)), Pronoun(), "2 candidates"),
+        (blank("___ left.", candidates=("He", "She")), SingularThey(), "3 candidates"),
+        (blank("___ left."), GenderAgreement(), "group gender"),
+        (blank("___ left.", "female"), PronounLean(), "stereotyped_as"),
+        (blank("___ left."), LogProbabilityBias(), "attribute"),
     ],
 )
 def test_a_blank_that_cannot_be_scored_is_refused(item: Blank, how: object, says: str) -> None:

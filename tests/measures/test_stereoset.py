@@ -163,7 +163,7 @@ def test_each_sentence_of_a_causal_model_is_as_the_authors_code_has_it(tmp_path:
 
 
 def test_without_a_next_sentence_head_the_task_is_refused(mini_en: Any, own: Any, tmp_path: Path) -> None:
-    with pytest.raises(UnfitModel, match="no next-sentence head.*stereoset-intrasentence"):
+    with pytest.raises(UnfitModel, match="next-sentence head"):
         evenhand.audit(mini_en, dataset="stereoset", out=tmp_path)
     assert not list(tmp_path.glob("mini-en"))
 

@@ -122,7 +122,7 @@ def test_stereotype_is_the_effect_size_and_the_default_is_not_judged() -> None:
 
 def test_kinds_that_turn_the_sets_round_are_refused() -> None:
     kinds = evenhand.Kinds("side", female=("X",), male=("Y",))
-    with pytest.raises(BadInput, match="X is the set that goes with the first attributes"):
+    with pytest.raises(BadInput, match="kinds"):
         evenhand.measure(table(made(WORDS)), targets(X, Y), load("weat"), cluster="word", kinds=kinds)
 
 
@@ -179,9 +179,9 @@ def test_ripa_is_the_mean_projection_and_keeps_the_length_of_the_word() -> None:
         assert scores[word] == pytest.approx(np.mean(by_pair), rel=1e-12)
         of_one = {s.id: s.value for s in measured(vectors, "ripa", items, pair="man-woman").scores}
         assert of_one[word] == pytest.approx(by_pair[1], rel=1e-12)
-    with pytest.raises(BadInput, match="There is no pair 'he-her' among the attributes. Pairs: he-she, man-woman"):
+    with pytest.raises(BadInput, match="he-her"):
         measured(vectors, "ripa", items, pair="he-her")
-    with pytest.raises(BadInput, match="'ripa' needs attributes that are pairs"):
+    with pytest.raises(BadInput, match="pairs"):
         measured(vectors, "ripa")
 
 
@@ -203,7 +203,7 @@ def test_direct_bias_is_the_mean_cosine_with_the_first_component_of_centred_pair
     assert share.value == pytest.approx(variances[-1] / variances.sum(), rel=1e-9)
     he = measured(vectors, "direct-bias", targets([*X[:3], "he"], Y, paired=True))
     assert {s.id: s.value for s in he.scores}["he"] > 0
-    with pytest.raises(BadInput, match="c must be above 0"):
+    with pytest.raises(BadInput, match="above 0"):
         load("direct-bias", c=0)
 
 
