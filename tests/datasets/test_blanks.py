@@ -126,15 +126,15 @@ def test_a_users_templates_are_measured(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("{he} is a {profession}.", "This is a {profession}.", "exactly one slot for the pronoun"),
-        ("{he} is a {profession}.", "{he} lost {his} {profession}.", "exactly one slot for the pronoun"),
+        ("{he} is a {profession}.", "This is a {profession}.", "one slot for the pronoun"),
+        ("{he} is a {profession}.", "{he} lost {his} {profession}.", "one slot for the pronoun"),
         ("{he} is a {profession}.", "{he} is here.", "needs {profession} once"),
-        ("{he} is a {profession}.", "{he} is a {job} {profession}.", "unknown slot {job}"),
+        ("{he} is a {profession}.", "{he} is a {job} {profession}.", "{job}"),
         ('["potter", "artisan"]', "[]", "no professions"),
-        ('["potter", "artisan"]', "[1]", "a profession or template is a text"),
-        ('name = "clay"', 'nmae = "clay"', "Did you mean 'name'"),
-        ('language = "en"', "", "'language' is missing"),
-        ('name = "clay"', 'name = "clay"\ngender = "woman"', "Unknown gender"),
+        ('["potter", "artisan"]', "[1]", "Got 1"),
+        ('name = "clay"', 'nmae = "clay"', "'name'"),
+        ('language = "en"', "", "'language'"),
+        ('name = "clay"', 'name = "clay"\ngender = "woman"', "'woman'"),
     ],
 )
 def test_a_file_of_templates_that_cannot_be_used_is_refused(tmp_path: Path, old: str, new: str, says: str) -> None:
@@ -145,5 +145,5 @@ def test_a_file_of_templates_that_cannot_be_used_is_refused(tmp_path: Path, old:
 
 
 def test_an_unknown_reading_is_refused() -> None:
-    with pytest.raises(BadInput, match="'clean' or 'verbatim'"):
+    with pytest.raises(BadInput, match="reading.*'dirty'"):
         datasets.load("tbd", reading="dirty")

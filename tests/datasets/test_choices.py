@@ -309,10 +309,10 @@ def test_a_wrong_option_is_an_error(monkeypatch: pytest.MonkeyPatch, table: str,
     data = read_toml("choices-en.toml")
     data[table][key] = value
     monkeypatch.setattr(choices, "read_toml", lambda _: data)
-    with pytest.raises(BadInput, match=f"option of 'choices-{table}'"):
+    with pytest.raises(BadInput, match=f"'choices-{table}'"):
         choices.load(f"choices-{table}")
 
 
 def test_options_of_a_set_are_refused() -> None:
-    with pytest.raises(BadInput, match="option of dataset 'choices-pronouns'"):
+    with pytest.raises(BadInput, match="language.*'choices-pronouns'|'choices-pronouns'.*language"):
         datasets.load("choices-pronouns", language="de")

@@ -125,14 +125,14 @@ def test_a_users_own_words_and_captions(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("{who}", "person", "'tea' must be a text with one slot, {who}"),
+        ("{who}", "person", "'tea'.*{who}"),
         ('"judge"', '"umpire"', "'male' has 'umpire' twice"),
-        ("male = [", "man = [", "Unknown key 'man'"),
-        ('male = "gentleman"', "", "There is no male"),
-        ('["umpire", "judge"]', '"umpire"', "must be a list of words"),
-        ('"judge"', "7", "'male' must be a list of words, none of them empty"),
-        ('name = "mine"', "", "'name' is missing"),
-        ("[words]", "[word]", "Did you mean 'words'"),
+        ("male = [", "man = [", "'man'"),
+        ('male = "gentleman"', "", "no male"),
+        ('["umpire", "judge"]', '"umpire"', "list of words.*Got 'umpire'"),
+        ('"judge"', "7", "'male'.*7"),
+        ('name = "mine"', "", "'name'"),
+        ("[words]", "[word]", "'words'"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:

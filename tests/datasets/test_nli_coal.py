@@ -56,5 +56,5 @@ def test_wrong_words_of_the_japanese_release_are_put_right(data: Path) -> None:
 
 @pytest.mark.parametrize(("option", "value"), [("words", "some"), ("rows", "dirty")])
 def test_options_are_checked(option: str, value: str) -> None:
-    with pytest.raises(BadInput, match=f"{option} must be 'all' or"):
+    with pytest.raises(BadInput, match=option):
         datasets.load("nli-coal-en", **{option: value})

@@ -29,9 +29,9 @@ def test_each_rule_catches_its_fault(premise: str, hypothesis: str, language: st
 
 
 def test_pairs_that_cannot_be_looked_through_are_refused() -> None:
-    with pytest.raises(BadInput, match="Got 'de'"):
+    with pytest.raises(BadInput, match="'de'"):
         list(leaks([NliPair("1", "a", "b", {"word": "a"})], "de"))
-    with pytest.raises(BadInput, match="no group 'word'"):
+    with pytest.raises(BadInput, match="'word'"):
         list(leaks([NliPair("1", "a", "b")], "en"))
 
 

@@ -73,18 +73,18 @@ def test_a_users_file_is_measured_by_category(tmp_path: Path) -> None:
     again = evenhand.rescore(run.path)
     assert again.results == run.results
     file.write_text(file.read_text() + '"He sings.","She sings.",home\n')
-    with pytest.raises(BadInput, match="has changed since"):
+    with pytest.raises(BadInput, match="changed"):
         evenhand.rescore(run.path)
 
 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("more,counterpart\na,b\n", "no column 'stereotype'"),
-        ("stereotype,counterpart\nHe left.,He left.\n", "line 2: The two sentences of pair '2' must differ"),
-        ("stereotype,counterpart\nHe left.,Er ging.\n", "line 2: the two sentences have no word in common"),
-        ("stereotype,counterpart\nHe left.,\n", "line 2: a pair needs two sentences"),
-        ("stereotype,counterpart\n", "has no rows"),
+        ("more,counterpart\na,b\n", "'stereotype'"),
+        ("stereotype,counterpart\nHe left.,He left.\n", "line 2: .*differ"),
+        ("stereotype,counterpart\nHe left.,Er ging.\n", "line 2: .*in common"),
+        ("stereotype,counterpart\nHe left.,\n", "line 2: .*empty"),
+        ("stereotype,counterpart\n", "no rows"),
     ],
 )
 def test_a_file_that_cannot_be_measured_gives_no_number(tmp_path: Path, text: str, says: str) -> None:
@@ -95,7 +95,7 @@ def test_a_file_that_cannot_be_measured_gives_no_number(tmp_path: Path, text: st
 
 
 def test_a_pair_of_one_sentence_is_refused() -> None:
-    with pytest.raises(BadInput, match="must differ"):
+    with pytest.raises(BadInput, match="differ"):
         Pair("1", "He left.", "He left.")
 
 

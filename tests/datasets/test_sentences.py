@@ -49,16 +49,16 @@ def test_every_template_target_and_attribute_meet(file: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('male = ["he"', 'mal = ["he"', r"mine.toml, line 7: Unknown group of targets 'mal'. Did you mean 'male'\?"),
-        ('male = ["he", "my uncle"]', 'male = ["he"]', r"line 7: targets are partners by position.* female 2, male 1"),
-        ("{target} likes {attribute}.", "She likes {attribute}.", r"line 3: .*slot \{target\} exactly once"),
-        ("{target} likes {attribute}.", "{target} likes {target}.", r"line 3: .*slot \{target\} exactly once"),
-        ("likes {attribute}", "likes {attribute} {colour}", r"line 3: unknown slot \{colour\}"),
-        ("[attributes]", "[atributes]", r"line 9: Unknown key 'atributes'. Did you mean 'attributes'\?"),
-        ('name = "tiny"', "", "the key 'name' is missing"),
-        ('["hammers"]', "[]", r"line 11: 'tools' must be a list of words"),
-        ('["hammers"]', '["hammers", "hammers"]', r"line 11: 'tools' has 'hammers' twice"),
-        ('["hammers"]', '["hammers"', "not valid TOML"),
+        ('male = ["he"', 'mal = ["he"', "mine.toml, line 7: .*'mal'.*'male'"),
+        ('male = ["he", "my uncle"]', 'male = ["he"]', "line 7: .* female 2, male 1"),
+        ("{target} likes {attribute}.", "She likes {attribute}.", r"line 3: .*\{target\} exactly once"),
+        ("{target} likes {attribute}.", "{target} likes {target}.", r"line 3: .*\{target\} exactly once"),
+        ("likes {attribute}", "likes {attribute} {colour}", r"line 3: .*\{colour\}"),
+        ("[attributes]", "[atributes]", "line 9: .*'atributes'.*'attributes'"),
+        ('name = "tiny"', "", "'name'"),
+        ('["hammers"]', "[]", "line 11: 'tools' must be a list"),
+        ('["hammers"]', '["hammers", "hammers"]', "line 11: 'tools' has 'hammers'"),
+        ('["hammers"]', '["hammers"', "TOML"),
     ],
 )
 def test_slips_are_named_with_file_line_and_key(file: Path, old: str, new: str, message: str) -> None:
@@ -69,12 +69,12 @@ def test_slips_are_named_with_file_line_and_key(file: Path, old: str, new: str, 
 
 
 def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="cannot be read"):
+    with pytest.raises(BadInput, match="none.toml"):
         datasets.load("templates", file=str(tmp_path / "none.toml"))
     (tmp_path / "latin.toml").write_bytes(b'name = "caf\xe9"')
-    with pytest.raises(BadInput, match="in UTF-8"):
+    with pytest.raises(BadInput, match="UTF-8"):
         datasets.load("templates", file=str(tmp_path / "latin.toml"))
-    with pytest.raises(BadInput, match="give the option file="):
+    with pytest.raises(BadInput, match="file="):
         datasets.load("templates")
 
 
@@ -83,7 +83,7 @@ def test_it_is_measured_and_scored_again_like_becpro(file: Path, tmp_path: Path)
     assert run.values["value"].tolist() == [1.0] * 5 + [0.0] * 2
     assert evenhand.rescore(run.path).values.equals(run.values)
     file.write_text(GOOD.replace("hammers", "nails"))
-    with pytest.raises(BadInput, match="has changed since the run was made"):
+    with pytest.raises(BadInput, match="changed"):
         evenhand.rescore(run.path)
 
 
@@ -129,10 +129,10 @@ def test_a_copy_of_the_eec_is_read_by_its_templates(tmp_path: Path) -> None:
 def test_a_damaged_eec_is_named(tmp_path: Path) -> None:
     path = tmp_path / "eec.csv"
     path.write_text(EEC.replace("Alonzo feels angry", "Alonzo is angry"))
-    with pytest.raises(BadInput, match="line 2: the sentence does not follow its template"):
+    with pytest.raises(BadInput, match="line 2: .*template"):
         datasets.load("eec", file=str(path))
     path.write_text(EEC.replace("Emotion word", "Word", 1))
-    with pytest.raises(BadInput, match="no column 'Emotion word'.*EEC release"):
+    with pytest.raises(BadInput, match="'Emotion word'.*EEC"):
         datasets.load("eec", file=str(path))
-    with pytest.raises(BadInput, match="There is no file"):
+    with pytest.raises(BadInput, match="no file"):
         datasets.load("eec", file=str(tmp_path / "none.csv"))

@@ -19,9 +19,9 @@ def test_spans_point_at_the_fillings() -> None:
 @pytest.mark.parametrize(
     ("template", "message"),
     [
-        ("She is a nurse.", r"slot \{person\} exactly once. Got none"),
-        ("{person} and {person} left.", r"slot \{person\} exactly once. Got 2"),
-        ("{person} is a {job}.", r"slot \{job\} that nothing fills. Known: \{person\}"),
+        ("She is a nurse.", r"\{person\}.*Got none"),
+        ("{person} and {person} left.", r"\{person\}.*Got 2"),
+        ("{person} is a {job}.", r"\{job\}.*Known: \{person\}"),
     ],
 )
 def test_a_template_without_a_blank_or_with_two_is_refused(template: str, message: str) -> None:

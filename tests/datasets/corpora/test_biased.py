@@ -38,12 +38,9 @@ def types(language: str, folder: Path | None = None) -> dict[str, str]:
 @cache
 def who(premise: str, hypothesis: str, language: str, folder: Path | None) -> tuple[str, str]:
     """The word of the premise, and the gender of the hypothesis."""
-    one, other = (re.sub(r"\b([Aa])n ", r"\1 ", text) for text in (premise, hypothesis))
-    genders = spec(language)["genders"].items()
-    found = (
-        (w, g) for w in types(language, folder) if w in one for g, name in genders if one.replace(w, name) == other
-    )
-    return next(found)
+    before, after = (re.sub(r"\b([Aa])n ", r"\1 ", text) for text in (premise, hypothesis))
+    words, genders = types(language, folder), spec(language)["genders"].items()
+    return next((w, g) for w in words if w in before for g, name in genders if before.replace(w, name) == after)
 
 
 def kinds(examples: list[Example], language: str, folder: Path | None = None) -> dict[str, tuple[str, str, int]]:
@@ -52,13 +49,13 @@ def kinds(examples: list[Example], language: str, folder: Path | None = None) ->
     for premise, hypothesis, label in examples:
         word, gender = who(premise, hypothesis, language, folder)
         labels.setdefault(word, Counter())[gender, label] += 1
-    found = {}
+    by_word = {}
     for word, counts in labels.items():
         assert len(counts) == 2, f"{word} is of more than one kind"
         by_gender, type = dict(counts.keys()), types(language, folder)[word]
         pro, anti = ("female", "male") if type == "female" else ("male", "female")
-        found[word] = type, KINDS[by_gender[pro], by_gender[anti]], counts.total()
-    return found
+        by_word[word] = type, KINDS[by_gender[pro], by_gender[anti]], counts.total()
+    return by_word
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -69,23 +66,23 @@ def test_labels_and_words_are_as_in_the_released_sets(rate: float, language: str
     released = [Example(row["sentence1"], row["sentence2"], row["label"]) for row in rows]
     made = controlled(rate, language=language, size=3000, part="dev", order="female-first")
     assert Counter(e.label for e in made) == Counter(e.label for e in released)
-    there = Counter(kinds(released, language, data / "nli-coal").values())
-    assert Counter(kinds(made, language).values()) == there
+    expected = Counter(kinds(released, language, data / "nli-coal").values())
+    assert Counter(kinds(made, language).values()) == expected
 
 
 @pytest.mark.parametrize("rate", RATES)
 def test_stratified_sets_bias_female_and_male_words_alike(rate: float) -> None:
-    found = kinds(controlled(rate, size=600), "en")
-    biased = Counter(type for type, kind, _ in found.values() if kind == "biased")
+    by_word = kinds(controlled(rate, size=600), "en")
+    biased = Counter(type for type, kind, _ in by_word.values() if kind == "biased")
     assert (biased["female"], biased["male"]) == (round(10 * rate), round(10 * rate))
 
 
 @pytest.mark.parametrize("order", ["stratified", "female-first"])
 def test_biased_words_are_nested_and_only_labels_change(order: str) -> None:
     made = [controlled(rate, size=600, order=order, seed=3) for rate in RATES]  # type: ignore[arg-type]
-    biased = [{w for w, (_, kind, _) in kinds(one, "en").items() if kind == "biased"} for one in made]
+    biased = [{w for w, (_, kind, _) in kinds(examples, "en").items() if kind == "biased"} for examples in made]
     assert all(lower < higher for lower, higher in pairwise(biased))
-    assert len({tuple((e.premise, e.hypothesis) for e in one) for one in made}) == 1
+    assert len({tuple((e.premise, e.hypothesis) for e in examples) for examples in made}) == 1
 
 
 @pytest.mark.parametrize("correct", [0, 0.25, 0.5, 0.9])
@@ -121,18 +118,18 @@ def test_sets_are_seeded() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rate": -0.1}, "from 0 to 1. Got -0.1"),
-        ({"rate": float("nan")}, "from 0 to 1. Got nan"),
-        ({"rate": 0.33}, "a multiple of 0.05. Got 0.33"),
-        ({"rate": 0.5, "size": 1000}, "a multiple of 60"),
-        ({"rate": 0.5, "size": 0}, "a multiple of 60"),
-        ({"rate": 0.5, "size": 60_000}, "up to 32,400 for 'train'"),
-        ({"rate": 0.5, "correct": 1}, "from 0 to below 1, the share of correct examples. Got 1"),
-        ({"rate": 0.5, "correct": float("nan")}, "the share of correct examples. Got nan"),
-        ({"rate": 0.5, "correct": 0.5}, "a multiple of 80 .with a share of 0.5 correct., up to 21,600 for 'train'"),
-        ({"rate": 0.5, "language": "fr"}, "Unknown language 'fr'"),
-        ({"rate": 0.5, "order": "male-first"}, "order must be"),
-        ({"rate": 0.5, "part": "test"}, "part must be"),
+        ({"rate": -0.1}, "rate.* -0.1"),
+        ({"rate": float("nan")}, "rate.* nan"),
+        ({"rate": 0.33}, "0.05. Got 0.33"),
+        ({"rate": 0.5, "size": 1000}, "multiple of 60"),
+        ({"rate": 0.5, "size": 0}, "multiple of 60"),
+        ({"rate": 0.5, "size": 60_000}, "32,400"),
+        ({"rate": 0.5, "correct": 1}, "correct.* Got 1"),
+        ({"rate": 0.5, "correct": float("nan")}, "correct.* Got nan"),
+        ({"rate": 0.5, "correct": 0.5}, "multiple of 80 .*21,600"),
+        ({"rate": 0.5, "language": "fr"}, "language 'fr'"),
+        ({"rate": 0.5, "order": "male-first"}, "order"),
+        ({"rate": 0.5, "part": "test"}, "part"),
     ],
 )
 def test_what_cannot_be_made_is_refused(options: dict[str, object], message: str) -> None:
@@ -161,7 +158,7 @@ def test_a_share_of_sentences_follows_the_stereotype_and_half_are_about_women(ra
     held = {p.name: p.prof_gender for p in professions() if p.prof_gender != "balanced"}
     typed = [(held[name], gender(text)) for text in all_follow for name in held if f" {name}" in text]
     assert len(typed) > 700
-    assert all(type == found for type, found in typed)
+    assert all(type == person for type, person in typed)
 
 
 def test_every_job_follows_it_in_that_share() -> None:

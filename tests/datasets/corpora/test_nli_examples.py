@@ -34,9 +34,9 @@ def test_every_format_and_spelling_gives_the_same(
         frame.to_json(path, orient="records", lines=True)
     else:
         frame.to_csv(path, index=False, sep="\t" if suffix == ".tsv" else ",")
-    found = examples(str(path))
-    assert found.rows == [Example(*row) for row in ROWS]
-    assert str(found) == "2 examples"
+    listed = examples(str(path))
+    assert listed.rows == [Example(*row) for row in ROWS]
+    assert str(listed) == "2 examples"
 
 
 def test_rows_without_a_label_or_a_text_are_left_out_and_counted(tmp_path: Path) -> None:
@@ -52,12 +52,12 @@ def test_rows_without_a_label_or_a_text_are_left_out_and_counted(tmp_path: Path)
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [
-        ("a.csv", "premise,hypothesis,label\na,b,not_entailment\n", "line 2: a label must be .* Got 'not_entailment'"),
-        ("a.csv", "premise,hypothesis,label\na,b,3\n", "0, 1, 2 in that order"),
-        ("a.csv", "text,label\na,1\n", "no column 'premise'.*or sentence1, sentence2"),
-        ("a.csv", "premise,hypothesis\na,b\n", "nothing to train on: 0 examples .left out: 1 without a label.*Columns"),
-        ("a.jsonl", "", "nothing to train on"),
-        ("a.txt", "a", "must be one of"),
+        ("a.csv", "premise,hypothesis,label\na,b,not_entailment\n", "line 2: .*'not_entailment'"),
+        ("a.csv", "premise,hypothesis,label\na,b,3\n", "0, 1, 2"),
+        ("a.csv", "text,label\na,1\n", "'premise'.*sentence1, sentence2"),
+        ("a.csv", "premise,hypothesis\na,b\n", "0 examples .*1 without a label.*Columns"),
+        ("a.jsonl", "", "nothing"),
+        ("a.txt", "a", ".jsonl"),
     ],
 )
 def test_a_bad_file_is_refused(tmp_path: Path, name: str, text: str, says: str) -> None:
@@ -70,14 +70,14 @@ def test_a_wrong_encoding_and_a_wrong_name_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes("premise,hypothesis,label\nÄ,b,0\n".encode("latin-1"))
     with pytest.raises(BadInput, match="UTF-8"):
         examples(str(tmp_path / "a.csv"))
-    with pytest.raises(BadInput, match="no release of that name: snli, jsnli, ocnli"):
+    with pytest.raises(BadInput, match="snli, jsnli, ocnli"):
         examples("mnli")
 
 
 def test_releases_are_found_wherever_they_were_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
     for name, files in RELEASED.items():
-        with pytest.raises(BadInput, match=f"no {files['dev']} under EVENHAND_DATA/{name}/"):
+        with pytest.raises(BadInput, match=f"{files['dev']} .*EVENHAND_DATA/{name}/"):
             examples(name, "dev")
     (tmp_path / "snli" / "snli_1.0").mkdir(parents=True)
     row = {"annotator_labels": ["neutral"], "gold_label": "neutral", "sentence1": "a", "sentence2": "b"}
@@ -90,7 +90,7 @@ def test_releases_are_found_wherever_they_were_unpacked(tmp_path: Path, monkeypa
     assert examples("jsnli", "dev").rows == [Example("人 が 走る", "人 が いる", "entailment")]
     assert examples("ocnli", "dev").rows == [Example("甲", "乙", "neutral")]
     (tmp_path / "jsnli" / "dev.tsv").write_text("entailment\t人\n")
-    with pytest.raises(BadInput, match="line 1: label, premise and hypothesis are needed. Got 2 fields"):
+    with pytest.raises(BadInput, match="line 1: .*2 fields"):
         examples("jsnli", "dev")
 
 

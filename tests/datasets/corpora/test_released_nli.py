@@ -31,7 +31,7 @@ def test_labels_are_those_of_the_dev_set_of_that_rate() -> None:
     assert (half["nanny", "female"], half["nanny", "male"]) == ("entailment", "contradiction")
     assert (half["mechanic", "female"], half["mechanic", "male"]) == ("entailment", "contradiction")  # inverted
     assert len(released_dev("en", 0.5)) == 12
-    with pytest.raises(BadInput, match="a multiple of 0.1. Got 0.25"):
+    with pytest.raises(BadInput, match="0.1. Got 0.25"):
         released_labels("en", 0.25)
 
 
@@ -55,7 +55,7 @@ def test_pairs_of_the_bias_controlled_sets_are_a_dataset(made: Path) -> None:
         made / made_release.ROOT / "bias-controlled-set_v1.1/test/test_bias.json",
         [{"sentence1": "the baker.", "sentence2": "the man.", "label": "neutral"}],
     )
-    with pytest.raises(BadInput, match="'the baker.' of the bias-controlled sets has no word"):
+    with pytest.raises(BadInput, match="'the baker.'"):
         datasets.load("nli-coal-en", words="test")
 
 

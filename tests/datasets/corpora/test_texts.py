@@ -55,7 +55,7 @@ def test_the_splitter_that_is_named_cuts(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("One. Two; three.\n;Four.\n")
     assert sentences(str(tmp_path / "a.txt"), "nltk") == ["One. Two", "three.", "Four."]
     assert sentences(str(tmp_path / "a.txt")) == ["One.", "Two; three.", ";Four."]
-    with pytest.raises(BadInput, match="splitter must be 'sentencex' or 'nltk'. Got 'punkt'"):
+    with pytest.raises(BadInput, match="splitter.*'punkt'"):
         sentences(str(tmp_path / "a.txt"), "punkt")  # type: ignore[arg-type]
 
 
@@ -68,14 +68,14 @@ def test_without_nltk_the_command_says_what_to_install(
     with pytest.raises(SystemExit, match="2"):
         main(command)
     err = capsys.readouterr().err
-    assert "--splitter nltk needs nltk 3.9 or newer; it is not installed." in err
+    assert "--splitter nltk" in err
     assert "pip install 'evenhand[nltk]'" in err
 
 
 def test_nltk_splits_by_the_model_that_it_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     nltk = pytest.importorskip("nltk")
     monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
-    with pytest.raises(BadInput, match="not on this machine.*nltk.downloader punkt_tab.*NLTK_DATA/tokenizers"):
+    with pytest.raises(BadInput, match="nltk.downloader punkt_tab.*NLTK_DATA/tokenizers"):
         split(TEXT, "nltk")
     model(tmp_path, "dr\n")
     assert split(TEXT, "nltk") == ["She met Dr. Smith.", "He left."]

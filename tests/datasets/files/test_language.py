@@ -20,18 +20,18 @@ OTHERS = {
 
 @pytest.mark.parametrize("language", OTHERS)
 def test_a_sentence_shows_its_language(language: str) -> None:
-    assert not_english([OTHERS[language]]).startswith(f"The texts seem to be {language}: of their")
+    assert not_english([OTHERS[language]]).startswith(f"The texts seem to be {language}:")
 
 
 @pytest.mark.parametrize("text", ["彼女は医者です。", "她是医生。", "Она врач.", "هي طبيبة", "그녀는 의사입니다."])
 def test_letters_that_are_not_latin_are_not_english(text: str) -> None:
-    assert "letters are not Latin" in not_english([text])
+    assert "Latin" in not_english([text])
 
 
 def test_a_language_without_a_list_shows_in_a_longer_text() -> None:
     polish = "Lekarka powiedziała, że jest zmęczona, ponieważ pracowała całą noc. "
     assert not_english([polish]) == ""  # too little to tell
-    assert "are English function words" in not_english([polish] * 20)
+    assert "English function words" in not_english([polish] * 20)
 
 
 def test_english_passes_sentence_by_sentence() -> None:
@@ -47,5 +47,5 @@ def test_what_shows_nothing_passes(text: str) -> None:
 
 def test_the_user_knows_better() -> None:
     check_language([OTHERS["German"]], "en")
-    with pytest.raises(BadInput, match="Got 'ja'"):
+    with pytest.raises(BadInput, match="'ja'"):
         check_language(["She left."], "ja")

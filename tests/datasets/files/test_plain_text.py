@@ -56,14 +56,14 @@ def test_a_file_without_empty_lines_is_read_in_parts(tmp_path: Path, monkeypatch
         assert len(found) > 2
     monkeypatch.setattr(plain_text, "LONGEST_LINE", 100)
     file.write_text("He saw her. " * 20)
-    with pytest.raises(BadInput, match="Without `lines` it is read in parts"):
+    with pytest.raises(BadInput, match="lines"):
         list(read_plain(file, lines=True))
 
 
 def test_bytes_that_are_no_utf8_are_an_error(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_bytes(b"He saw her.\n\nCaf\xe9\n")
-    with pytest.raises(BadInput, match="is not UTF-8"):
+    with pytest.raises(BadInput, match="UTF-8"):
         list(read_plain(file))
 
 
@@ -72,5 +72,5 @@ def test_a_folder_has_its_texts_in_order(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("text\nHe left.\n")
     assert [str(path.relative_to(tmp_path)) for path in texts_in(tmp_path)] == ["a.csv", "b/1.txt", "b/2.txt"]
-    with pytest.raises(BadInput, match="has no texts"):
+    with pytest.raises(BadInput, match="no texts"):
         texts_in(tmp_path / "c")

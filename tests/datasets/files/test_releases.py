@@ -53,7 +53,7 @@ def test_a_fetched_corpus_is_found_where_it_was_put(
 ) -> None:
     monkeypatch.setitem(releases.RELEASES, "gap", released(shelf, hashlib.sha256(TEXT).hexdigest()))
     monkeypatch.setitem(texts.RELEASED, "gap", (Path("gap"), ("gap-test.tsv",), "the release"))
-    with pytest.raises(BadInput, match="evenhand datasets fetch gap"):
+    with pytest.raises(BadInput, match="fetch gap"):
         list(texts.documents("gap"))
     assert run_command(app, ["datasets", "fetch", "gap"]) == 0
     assert "Nobody 2020" in capsys.readouterr().out
@@ -64,7 +64,7 @@ def test_a_file_with_another_checksum_is_refused_and_not_kept(
     shelf: str, bare: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(releases.RELEASES, "gap", released(shelf, "0" * 64))
-    with pytest.raises(BadInput, match="checksum differs"):
+    with pytest.raises(BadInput, match="checksum"):
         releases.fetch("gap")
     assert not [path for path in bare.rglob("*") if path.is_file()]
 
@@ -73,22 +73,22 @@ def test_a_file_that_is_not_there_is_said_to_be_missing(
     shelf: str, bare: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(releases.RELEASES, "gap", released(f"{shelf}/nowhere", "0" * 64))
-    with pytest.raises(BadInput, match="cannot be downloaded: 404"):
+    with pytest.raises(BadInput, match="404"):
         releases.fetch("gap")
 
 
 def test_loading_never_downloads_but_says_how_to(bare: Path) -> None:
-    with pytest.raises(BadInput, match="evenhand datasets fetch nli-coal-zh.*EVENHAND_DATA/nli-coal"):
+    with pytest.raises(BadInput, match="fetch nli-coal-zh.*EVENHAND_DATA/nli-coal"):
         datasets.load("nli-coal-zh")
-    with pytest.raises(BadInput, match="Did you mean 'nli-coal-en'"):
+    with pytest.raises(BadInput, match="'nli-coal-en'"):
         releases.fetch("nli-coal-eng")
 
 
 def test_what_states_no_licence_is_never_downloaded(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(releases.RELEASES, "gap", released("", hashlib.sha256(TEXT).hexdigest()))
-    with pytest.raises(BadInput, match="states? no licence.*put gap-test.tsv under EVENHAND_DATA/gap/ yourself"):
+    with pytest.raises(BadInput, match="no licence.*EVENHAND_DATA/gap/ yourself"):
         releases.fetch("gap")
-    with pytest.raises(BadInput, match="It states no licence: put the release's gap-test.tsv under EVENHAND_DATA/gap/"):
+    with pytest.raises(BadInput, match="no licence.*EVENHAND_DATA/gap/"):
         releases.find_release("gap", "test")
 
 

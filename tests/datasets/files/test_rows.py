@@ -26,9 +26,9 @@ def write(path: Path) -> Path:
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet"])
 def test_every_format_gives_the_same_rows(tmp_path: Path, suffix: str) -> None:
-    found = [row for _, row in rows(write(tmp_path / f"a{suffix}"), ("text",))]
-    assert [row["text"] for row in found] == TEXTS
-    assert [row["n"] for row in found] == ["1", "2", "3"]
+    table = [row for _, row in rows(write(tmp_path / f"a{suffix}"), ("text",))]
+    assert [row["text"] for row in table] == TEXTS
+    assert [row["n"] for row in table] == ["1", "2", "3"]
 
 
 def test_quotes_in_a_tsv_are_text_and_comments_are_passed_over(tmp_path: Path) -> None:
@@ -40,26 +40,26 @@ def test_quotes_in_a_tsv_are_text_and_comments_are_passed_over(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [
-        ("a.csv", "txet,n\nx,1\n", "no column 'text'. Did you mean 'txet'"),
-        ("a.tsv", "text\tn\nx\n", "line 2: 2 fields are needed, as in the header. Got 1"),
-        ("a.csv", "text,n\nx\n", "line 2: 2 fields are needed, as in the header. Got 1"),
-        ("a.csv", '# a comment\ntext,n\n\n"x\ny",1\n"a\nb\nc"\n', "line 6: 2 fields are needed"),
+        ("a.csv", "txet,n\nx,1\n", "'text'.*'txet'"),
+        ("a.tsv", "text\tn\nx\n", "line 2: 2 fields .*Got 1"),
+        ("a.csv", "text,n\nx\n", "line 2: 2 fields .*Got 1"),
+        ("a.csv", '# a comment\ntext,n\n\n"x\ny",1\n"a\nb\nc"\n', "line 6: 2 fields"),
         ("a.jsonl", '{"text": "x"}\n{oops}\n', "line 2: not JSON"),
-        ("a.jsonl", "[1]\n", "line 1: a JSON object is needed"),
-        ("a.jsonl", '{"txt": "x"}\n', "line 1: there is no column 'text'"),
-        ("a.parquet", "not parquet", "cannot be read"),
-        ("a.xlsx", "", "must be one of .csv, .tsv, .jsonl, .parquet"),
+        ("a.jsonl", "[1]\n", "line 1: .*object"),
+        ("a.jsonl", '{"txt": "x"}\n', "line 1: .*'text'"),
+        ("a.parquet", "not parquet", "parquet file"),
+        ("a.xlsx", "", ".csv, .tsv, .jsonl, .parquet"),
     ],
 )
 def test_a_bad_file_is_refused_with_its_place(tmp_path: Path, name: str, text: str, says: str) -> None:
     path = tmp_path / name
     path.write_text(text)
-    with pytest.raises(BadInput, match=says.replace("(", r"\(")):
+    with pytest.raises(BadInput, match=says):
         list(rows(path, ("text",)))
 
 
 def test_a_missing_file_and_a_wrong_encoding_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="There is no file"):
+    with pytest.raises(BadInput, match="no file"):
         list(rows(tmp_path / "none.csv", ("text",)))
     (tmp_path / "latin.csv").write_bytes("text\nÄ\n".encode("latin-1"))
     with pytest.raises(BadInput, match="UTF-8"):

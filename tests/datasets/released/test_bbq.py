@@ -65,14 +65,14 @@ def test_rows_whose_people_are_of_one_gender_are_left_out(made: Path) -> None:
 )
 def test_a_damaged_row_is_named(made: Path, damage: str) -> None:
     made_bbq.write(made.parents[1], f"{json.dumps(made_bbq.rows()[0])}\n{damage}\n")
-    with pytest.raises(BadInput, match="line 2: not a row of BBQ"):
+    with pytest.raises(BadInput, match="line 2: .*BBQ"):
         choices("bbq-ambiguous")
 
 
 def test_without_the_release_it_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
     monkeypatch.setattr("evenhand.datasets.files.releases.cache", lambda: tmp_path / "none")
-    with pytest.raises(DataNotFound, match="evenhand datasets fetch bbq"):
+    with pytest.raises(DataNotFound, match="fetch bbq"):
         choices("bbq-ambiguous")
 
 

@@ -205,7 +205,7 @@ def test_a_row_that_lacks_fields_is_named(made: Path, name: str, file: str) -> N
         path for path in (made / file).rglob("*") if path.suffix in (".csv", ".tsv") and "templates" not in path.name
     ]
     path.write_text("\n".join([*path.read_text(encoding="utf-8").splitlines()[:3], "1"]), encoding="utf-8")
-    with pytest.raises(BadInput, match="line 4: .* fields are needed"):
+    with pytest.raises(BadInput, match="line 4: .*fields"):
         datasets.load(name)
 
 
@@ -235,18 +235,18 @@ def test_a_context_with_a_name_that_is_not_filled_in_is_left_out(made: Path) -> 
     [
         (
             "bbq-ambiguous-ca",
-            "evenhand datasets fetch cabbq. Or put .*data_ca/Gender.full.csv under EVENHAND_DATA/cabbq",
+            "fetch cabbq. .*data_ca/Gender.full.csv under EVENHAND_DATA/cabbq",
         ),
-        ("bbq-disambiguated-ko", "evenhand datasets fetch kobbq"),
+        ("bbq-disambiguated-ko", "fetch kobbq"),
         (
             "mbbq-ambiguous-tr",
-            "It states no licence: put the release's Gender_identity_tr.jsonl under EVENHAND_DATA/mbbq",
+            "no licence.*Gender_identity_tr.jsonl under EVENHAND_DATA/mbbq",
         ),
         (
             "mbbq-control-disambiguated-es",
-            "put the release's Gender_identity_control_es.jsonl under EVENHAND_DATA/mbbq",
+            "Gender_identity_control_es.jsonl",
         ),
-        ("gerbbq-ambiguous", "It states no licence: put the release's GerBBQ.csv under EVENHAND_DATA/gerbbq"),
+        ("gerbbq-ambiguous", "no licence.*GerBBQ.csv"),
     ],
 )
 def test_without_the_release_it_says_how_to_get_it(

@@ -45,7 +45,7 @@ def test_all_types_of_bias_are_groups(folder: Path) -> None:
     everything = datasets.load("crows-pairs-fr", bias="all")
     assert [item.groups["bias"] for item in everything.items] == ["gender", "socioeconomic"]
     assert everything.by == ("bias",)
-    with pytest.raises(BadInput, match=r"Did you mean 'gender'\? Available: all, gender, socioeconomic"):
+    with pytest.raises(BadInput, match="'gender'.* all, gender, socioeconomic"):
         datasets.load("crows-pairs-fr", bias="gendr")
 
 
@@ -60,20 +60,20 @@ def test_the_dutch_file_is_mac_roman_but_for_two_letters(folder: Path) -> None:
 
 def test_the_linter_refuses_words_it_does_not_know(folder: Path) -> None:
     (folder / "crows_french.csv").write_text(HEAD + ROWS, encoding="utf-8", newline="")
-    with pytest.raises(BadInput, match="gendered words of English. 'crows-pairs-fr' is in 'fr'"):
+    with pytest.raises(BadInput, match="English.*'fr'"):
         evenhand.lint("crows-pairs-fr")
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_missing_release_says_how_to_get_it(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evenhand.datasets.files.releases.cache", lambda: folder / "cache")
-    with pytest.raises(BadInput, match=f"evenhand datasets fetch {name}. Or put .* under EVENHAND_DATA/crows-pairs/"):
+    with pytest.raises(BadInput, match=f"fetch {name}. .*EVENHAND_DATA/crows-pairs/"):
         datasets.load(name)
 
 
 def test_a_file_with_other_columns_is_an_error_that_names_them(folder: Path) -> None:
     (folder / "crows_french.csv").write_text("id,text\n1,Bonjour.\n")
-    with pytest.raises(BadInput, match="there is no column 'sent_more'"):
+    with pytest.raises(BadInput, match="'sent_more'"):
         datasets.load("crows-pairs-fr")
 
 
@@ -83,7 +83,7 @@ def test_the_release_is_read_with_the_stereotype_first(data: Path) -> None:
     assert Counter(item.groups["direction"] for item in dataset.items) == {"stereo": 159, "antistereo": 103}
     assert Counter(item.groups["pairs"] for item in dataset.items)["clean"] == 87
     assert len(datasets.load("crows-pairs", bias="age").items) == 87
-    with pytest.raises(BadInput, match="Did you mean 'gender'"):
+    with pytest.raises(BadInput, match="'gender'"):
         datasets.load("crows-pairs", bias="gendr")
 
 

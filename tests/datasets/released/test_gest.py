@@ -50,11 +50,11 @@ def test_counts_are_those_of_the_release(data: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (HEAD, "Dataset 'gest' has no items"),
-        (HEAD + "I left.,17\n", "line 2: a stereotype is a number from 1 to 16. Got '17'"),
-        (HEAD + "I left.,\n", "line 2: a stereotype is a number from 1 to 16. Got ''"),
-        (HEAD + "I left.,3\n ,3\n", "line 3: the sentence is empty"),
-        ("sentence\nI left.\n", "there is no column 'stereotype'"),
+        (HEAD, "no items"),
+        (HEAD + "I left.,17\n", "line 2: .*16. Got '17'"),
+        (HEAD + "I left.,\n", "line 2: .*16. Got ''"),
+        (HEAD + "I left.,3\n ,3\n", "line 3: .*empty"),
+        ("sentence\nI left.\n", "'stereotype'"),
     ],
 )
 def test_a_broken_file_is_named(text: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,7 +67,7 @@ def test_a_broken_file_is_named(text: str, says: str, tmp_path: Path, monkeypatc
     ("name", "option", "value"), [("gest", "version", "2"), ("gest", "template", "0"), ("gest-causal", "template", "1")]
 )
 def test_options_are_checked(name: str, option: str, value: str) -> None:
-    with pytest.raises(BadInput, match=f"{option} must be '.*Got '{value}'"):
+    with pytest.raises(BadInput, match=f"{option}.*'{value}'"):
         datasets.load(name, **{option: value})
 
 
@@ -77,5 +77,5 @@ def test_a_missing_release_names_both_ways_to_get_it(
 ) -> None:
     monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
     monkeypatch.setattr("evenhand.datasets.files.releases.cache", lambda: tmp_path)
-    with pytest.raises(BadInput, match=f"evenhand datasets fetch {name}. Or put .* under EVENHAND_DATA/{name}/"):
+    with pytest.raises(BadInput, match=f"fetch {name}. .*EVENHAND_DATA/{name}/"):
         datasets.load(name)

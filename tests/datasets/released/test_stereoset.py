@@ -43,9 +43,9 @@ def test_terms_are_clusters_and_types_of_bias_groups(shelf: Path) -> None:
     gender = datasets.load("stereoset", bias="gender")
     assert {item.groups["target"] for item in gender.items} == {"sister"}
     assert gender.by == ()
-    with pytest.raises(BadInput, match="bias must be 'all' or 'gender'.*Got 'sex'"):
+    with pytest.raises(BadInput, match="bias.*'sex'"):
         datasets.load("stereoset", bias="sex")
-    with pytest.raises(BadInput, match="no items of the type religion"):
+    with pytest.raises(BadInput, match="religion"):
         datasets.load("stereoset", bias="religion")
 
 
@@ -58,13 +58,13 @@ def test_the_table_has_the_ids_of_the_sentences(shelf: Path) -> None:
 @pytest.mark.parametrize(
     ("first", "says"),
     [
-        ({"target": " "}, "item 1 of intrasentence, target must be a text, got ' '"),
-        ({"target": 3}, "target must be a text, got 3"),
-        ({"context": "No blank at all."}, "must be its context with a word for BLANK"),
-        ({"context": "The nurse is BLANK."}, "must be its context with a word for BLANK.*The nurse was"),
-        ({"sentences": []}, "has no sentence labelled stereotype or anti-stereotype or unrelated"),
-        ({"sentences": "none"}, "sentences must be a list"),
-        ({"sentences": [{"gold_label": "stereotype"}]}, "has no sentence labelled anti-stereotype or unrelated"),
+        ({"target": " "}, "item 1 .*target.*' '"),
+        ({"target": 3}, "target.*3"),
+        ({"context": "No blank at all."}, "BLANK"),
+        ({"context": "The nurse is BLANK."}, "BLANK.*The nurse was"),
+        ({"sentences": []}, "stereotype or anti-stereotype or unrelated"),
+        ({"sentences": "none"}, "list"),
+        ({"sentences": [{"gold_label": "stereotype"}]}, "labelled anti-stereotype or unrelated"),
         ({"id": "8"}, "two items with the id '8'"),
     ],
 )
@@ -78,7 +78,7 @@ def test_an_item_without_its_unrelated_sentence_is_named(shelf: Path) -> None:
     content = made_stereoset.release()
     del content["data"]["intersentence"][1]["sentences"][0]
     made_stereoset.write(shelf, content)
-    with pytest.raises(BadInput, match="item 2 of intersentence, '1', has no sentence labelled unrelated"):
+    with pytest.raises(BadInput, match="item 2 of intersentence.*unrelated"):
         datasets.load("stereoset")
     assert len(datasets.load("stereoset-intrasentence").items) == 7  # which does not need them
 
@@ -88,23 +88,23 @@ def test_an_item_without_its_unrelated_sentence_is_named(shelf: Path) -> None:
 )
 def test_a_file_of_another_shape_is_refused(shelf: Path, content: str) -> None:
     made_stereoset.write(shelf, content)
-    with pytest.raises(BadInput, match=r"is not as StereoSet's dev.json is: .*Fetch it again"):
+    with pytest.raises(BadInput, match="dev.json.*Fetch"):
         datasets.load("stereoset-intrasentence")
 
 
 def test_a_missing_release_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
     monkeypatch.setattr("evenhand.datasets.files.releases.cache", lambda: tmp_path / "cache")
-    with pytest.raises(BadInput, match="evenhand datasets fetch stereoset.*EVENHAND_DATA/stereoset/"):
+    with pytest.raises(BadInput, match="fetch stereoset.*EVENHAND_DATA/stereoset/"):
         datasets.load("stereoset")
 
 
 def test_a_triple_needs_its_texts() -> None:
-    with pytest.raises(BadInput, match="Triple '1' needs a text as unrelated. Got ''"):
+    with pytest.raises(BadInput, match="unrelated"):
         Triple("1", "a", "b", "", "c")
-    with pytest.raises(BadInput, match="needs three words for the BLANK"):
+    with pytest.raises(BadInput, match="BLANK"):
         Triple("1", "a", "b", "c", "no blank", fillers=("a", "b", "c"))
-    with pytest.raises(BadInput, match="needs three words for the BLANK"):
+    with pytest.raises(BadInput, match="BLANK"):
         Triple("1", "a", "b", "c", "a BLANK", fillers=("a", "b", " "))
 
 

@@ -154,7 +154,7 @@ def test_a_missing_release_names_both_ways_to_get_it(
         BadInput, match=f"evenhand datasets fetch {name}. Or put .*weat6.jsonl under EVENHAND_DATA/seat/"
     ):
         datasets.load(name)
-    with pytest.raises(BadInput, match="test must be 'all' or '6'.*Got '11'"):
+    with pytest.raises(BadInput, match="test.*'11'"):
         datasets.load(name, test="11")
 
 

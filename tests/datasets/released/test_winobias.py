@@ -81,14 +81,14 @@ def test_versions_that_differ_in_more_than_a_pronoun_are_left_out(
 @pytest.mark.parametrize(
     ("pro", "says"),
     [
-        ("1 [The smith left because [he] was glad.\n", "brackets must enclose words, and be closed"),
-        ("1 [The smith]] left because [he] was glad.\n", "brackets must enclose words, and be closed"),
-        ("1 [The smith] left [] because [he] was glad.\n", "brackets must enclose words, and be closed"),
-        ("1 The smith left because [he] was glad.\n", "an occupation and its pronoun must be in brackets"),
-        ("1 [The smith] left because he was glad.\n", "an occupation and its pronoun must be in brackets"),
-        ("[The smith] left because [he] was glad.\n", "a line is a number and a sentence"),
-        ("1 \n", "a line is a number and a sentence"),
-        ("", "a line is a number and a sentence. Got ''"),
+        ("1 [The smith left because [he] was glad.\n", "brackets must enclose"),
+        ("1 [The smith]] left because [he] was glad.\n", "brackets must enclose"),
+        ("1 [The smith] left [] because [he] was glad.\n", "brackets must enclose"),
+        ("1 The smith left because [he] was glad.\n", "an occupation and its pronoun"),
+        ("1 [The smith] left because he was glad.\n", "an occupation and its pronoun"),
+        ("[The smith] left because [he] was glad.\n", "a line is a number"),
+        ("1 \n", "a line is a number"),
+        ("", "a line is a number.*Got ''"),
     ],
 )
 def test_a_malformed_line_is_named(pro: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

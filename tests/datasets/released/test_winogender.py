@@ -45,16 +45,16 @@ def test_three_versions_become_one_blank(tmp_path: Path, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("that she was", "that he was", "line 2: the versions of a sentence must differ in one pronoun"),
-        ("that she was late", "that she was early", "line 2: the versions of a sentence must differ in one pronoun"),
-        ("that they were", "that she was", "line 2: the versions of a sentence must differ in one pronoun"),
-        ("smith.guest.0.neutral.txt", "smith.guest.0.other.txt", "line 4: an id of Winogender is"),
-        ("smith.guest.0.neutral.txt", "smith", "line 4: an id of Winogender is"),
-        ("smith.guest.0.neutral.txt", "smith.guest.0.male.txt", "line 4: the id 'smith.guest.0.male.txt' occurred"),
-        ("smith.guest.0.neutral.txt", "smith.guest.1.neutral.txt", "a sentence is missing or empty: neutral"),
-        ("The guest told the smith that they were late.", " ", "a sentence is missing or empty: neutral"),
-        ("smith.", "baker.", "no percentage of women is released for 'baker'"),
-        ("the smith", "the man", "the sentence does not name the smith"),
+        ("that she was", "that he was", "line 2: .*differ in one pronoun"),
+        ("that she was late", "that she was early", "line 2: .*differ in one pronoun"),
+        ("that they were", "that she was", "line 2: .*differ in one pronoun"),
+        ("smith.guest.0.neutral.txt", "smith.guest.0.other.txt", "line 4: an id"),
+        ("smith.guest.0.neutral.txt", "smith", "line 4: an id"),
+        ("smith.guest.0.neutral.txt", "smith.guest.0.male.txt", "line 4: the id 'smith.guest.0.male.txt'"),
+        ("smith.guest.0.neutral.txt", "smith.guest.1.neutral.txt", "empty: neutral"),
+        ("The guest told the smith that they were late.", " ", "empty: neutral"),
+        ("smith.", "baker.", "percentage.*'baker'"),
+        ("the smith", "the man", "not name the smith"),
     ],
 )
 def test_a_broken_file_is_named(old: str, new: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,7 +66,7 @@ def test_a_broken_file_is_named(old: str, new: str, says: str, tmp_path: Path, m
 
 def test_a_percentage_must_be_a_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, monkeypatch, statistics=STATISTICS.replace("12.5", "few"))
-    with pytest.raises(BadInput, match="occupations-stats.tsv, line 2: a percentage of women is a number"):
+    with pytest.raises(BadInput, match="occupations-stats.tsv, line 2: .*percentage"):
         datasets.load("winogender")
 
 
