@@ -187,7 +187,7 @@ def _shared(items: pd.DataFrame, rest: Floats, chosen: Sequence[str], names: Seq
 
 
 def outcomes(of: Headline, world: str, seeds: Sequence[int], effect: float = 0.0) -> Iterator[dict[str, Any]]:
-    """For each simulated model: which rows lean, which intervals leave out neutral, and what could be detected.
+    """For each simulated model: which rows lean, which intervals exclude neutral, and what could be detected.
 
     `effect` is a distance of the headline from neutral that is put in.
     """

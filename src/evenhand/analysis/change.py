@@ -118,7 +118,7 @@ def changes(before: StoredRun, after: StoredRun) -> list[Change]:
 
     `worse` is the change of the distance from `neutral`, below 0 if it shrank, with its interval and p; for words that
     call for one gender, from what they call for. `moved` says so in words where the rule of stats.verdict holds: the
-    interval of `worse` leaves out 0, and its adjusted p is below .05.
+    interval of `worse` excludes 0, and its adjusted p is below .05.
     """
     tasks = in_common([before, after])
     return adjust_families([row for task in tasks for row in differences(before, after, *task) if row.n])

@@ -17,7 +17,7 @@ WORDS = ("dataset", "measure", "run", "group", "moved")
 HEADS = ("run", "group", "before", "after", "change", "95 % interval", "p_holm", "detectable", "n", "left out", "moved")
 
 MOVED = (
-    "Moved, nearer to or farther from where it should be: the interval of the change in distance leaves out 0, and its "
+    "Moved, nearer to or farther from where it should be: the interval of the change in distance excludes 0, and its "
     "adjusted p is below .05."
 )
 
@@ -133,7 +133,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     yield f"Before is {first}, after is {after}; change = after - before, item by item."
     yield f"p_holm: {FAMILY}."
     yield "Detectable: the smallest change that such data would show four times in five."
-    yield "Moved: the interval of the change in distance from neutral leaves out 0, and its adjusted p is below .05."
+    yield "Moved: the interval of the change in distance from neutral excludes 0, and its adjusted p is below .05."
     both = [row for row in comparison.rows if row.estimand]
     if any(row.task.favours != "none" for row in both):
         yield "Stereotype: half of how far women minus men differs between the kinds; default: its mean over both."

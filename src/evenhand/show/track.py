@@ -159,7 +159,7 @@ SENTENCES = 6
 """Changes that get a sentence each; the page has the others."""
 LABEL, WORDS, CELL = 34, 22, 10
 RULE = (
-    "▲ farther from neutral, ▼ nearer: the 95 % interval of the change in distance leaves out 0, and its p, adjusted "
+    "▲ farther from neutral, ▼ nearer: the 95 % interval of the change in distance excludes 0, and its p, adjusted "
     "by Holm over all neighbours and the first with the last, is below .05. ◆ changed, but neither is shown."
 )
 

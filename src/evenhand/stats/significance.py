@@ -141,7 +141,7 @@ def _detectable_by_flips(clusters: int, patterns: int) -> float:
 
 
 def interval_test(value: float, low: float, high: float, freedom: float) -> float:
-    """Two-sided p of a value against 0 that goes with its 95 % interval: below .05 where the interval leaves out 0.
+    """Two-sided p of a value against 0 that goes with its 95 % interval: below .05 where the interval excludes 0.
 
     t = value / standard error with these degrees of freedom, the error from the end of the interval that is nearer
     to 0. For values that are not means over clusters, or of crossed clusters, where no signs can be flipped. NaN where

@@ -1,6 +1,6 @@
 """The one rule behind every verdict: terminal, page, comparison and exports ask it, and nothing else decides.
 
-A value leans where its 95 % interval leaves out the neutral value and its p, adjusted by Holm over its family, is
+A value leans where its 95 % interval excludes the neutral value and its p, adjusted by Holm over its family, is
 below .05. Stereotype and default of all items are one family, the rows below them another; where these cannot be told
 apart, all rows of one dataset and measure are. A change counts where the same holds of the change in distance from
 neutral. Where too few words were tested for any result to pass, or the model is unfit, there is no verdict.
@@ -20,7 +20,7 @@ FEWEST_CROSSED = 3
 """Clusters on the smaller side of a crossed design: with two, t has one degree of freedom and decides nothing."""
 FAMILY = "p, adjusted by Holm over the rows that are judged together"
 RULE = (
-    "the 95 % interval leaves out the neutral value, even allowing for the number of rows judged together (p, adjusted "
+    "the 95 % interval excludes the neutral value, even allowing for the number of rows judged together (p, adjusted "
     "by Holm, below .05)"
 )
 
@@ -96,7 +96,7 @@ SIZES = (
 
 
 def size(found: Estimate, neutral: float, unit: str) -> str:
-    """The word for a value whose interval leaves out neutral; empty where it does not, or the unit has no sizes.
+    """The word for a value whose interval excludes neutral; empty where it does not, or the unit has no sizes.
 
     It is the least that the data support: the end of the interval that is nearer to neutral decides.
     """

@@ -201,7 +201,7 @@ def _words() -> dict[str, Any]:
 MARKS = {"leans": NO_SIZE, "undecided": "○", "right": "✓", "level": "◇", "none": "–"}
 POLICY = {"pass": "within the policy's bounds", "undecided": "policy undecided", "fail": "beyond the policy's bounds"}
 """What is said of a lean instead of its size, by the verdict of a policy that has bounds for it."""
-BY_CHANCE = "its own interval leaves out neutral, but among all the rows judged together chance may do that"
+BY_CHANCE = "its own interval excludes neutral, but among all the rows judged together chance may do that"
 
 
 @dataclass(frozen=True)
