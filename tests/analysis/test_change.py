@@ -235,7 +235,7 @@ def test_a_model_that_was_measured_twice_with_other_scores_is_compared_as_two() 
 
 
 def test_a_measure_that_is_not_there_is_refused() -> None:
-    with pytest.raises(BadInput, match="'pronouns' is not a measure of evenhand's"):
+    with pytest.raises(BadInput, match="'pronouns'"):
         change_table(*two(*SIX, "pronouns"))
 
 
@@ -243,7 +243,7 @@ def test_runs_of_other_items_are_refused() -> None:
     (one, _), (other, _) = two(*SIX), two(SIX[0][:5], SIX[1][:5])
     ids = [f"x{n}" if n else old for n, old in enumerate(other.scores["id"])]
     other.__dict__["scores"] = other.scores.assign(id=ids)
-    with pytest.raises(BadInput, match="on d: samples of 6 items and 5 items, 1 in common"):
+    with pytest.raises(BadInput, match="6 items and 5 items, 1 in common"):
         change_table(one, other)
 
 

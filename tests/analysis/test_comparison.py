@@ -33,6 +33,14 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
 
 
 @pytest.fixture(scope="module")
+def leans(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
+    """The same models by one measure, on a sample."""
+    folder = tmp_path_factory.mktemp("leans")
+    how: dict[str, Any] = {"measure": "likelihood-lean", "limit": 20}
+    return [audited(folder, name, more, **how) for name, more in (("base", 2.0), ("better", 0.5), ("twin", 2.0))]
+
+
+@pytest.fixture(scope="module")
 def compared(runs: list[Run]) -> Comparison:
     return evenhand.compare(*runs)
 
@@ -80,11 +88,11 @@ def test_holm_is_over_everything_compared(compared: Comparison, runs: list[Run])
 
 
 def test_items_that_one_could_not_score_count_for_neither(tmp_path: Path, runs: list[Run]) -> None:
-    blind = audited(tmp_path, "blind", 2.0, lost=lambda i: i < 20)
+    blind = audited(tmp_path, "blind", 2.0, measure="likelihood-lean", lost=lambda i: i < 20)
     found = row(evenhand.compare(runs[0], blind), "blind", "likelihood-lean")
     assert (found["n"], found["left_out"]) == (40, 20)
     assert found["change"] == 0
-    nothing = audited(tmp_path, "nothing", 3.0, lost=lambda i: i % 2 == 0)
+    nothing = audited(tmp_path, "nothing", 3.0, measure="likelihood-lean", lost=lambda i: i % 2 == 0)
     found = row(evenhand.compare(runs[0], nothing), "nothing", "likelihood-lean", "jobs")
     assert (found["n"], found["left_out"]) == (0, 30)
     assert math.isnan(found["change"])
@@ -105,7 +113,7 @@ def test_runs_that_were_not_measured_alike_are_refused_with_what_differs(
 
 
 def test_runs_of_different_samples_are_compared_by_the_items_that_both_have(tmp_path: Path, runs: list[Run]) -> None:
-    part = audited(tmp_path, "part", 1.0, limit=20)
+    part = audited(tmp_path, "part", 1.0, measure="likelihood-lean", limit=20)
     found = evenhand.compare(runs[0], part)
     assert found.shared == {"pairs": 20}
     assert set(found.frame[found.frame["group"] == "all"]["n"]) == {20}
@@ -138,12 +146,12 @@ def test_other_options_are_another_dataset(tmp_path: Path, runs: list[Run]) -> N
 
 
 def test_other_versions_and_contents_are_refused_but_not_another_place(tmp_path: Path, runs: list[Run]) -> None:
-    elsewhere = audited(tmp_path, "elsewhere", 1.0)
+    elsewhere = audited(tmp_path, "elsewhere", 1.0, measure="likelihood-lean")
     assert len(evenhand.compare(runs[0], elsewhere).frame)
     newer = tuple(replace(task, dataset_version=7) for task in elsewhere.record.tasks)
     with pytest.raises(BadInput, match="version of the dataset 1 and 7"):
         evenhand.compare(runs[0], Run(elsewhere.path, with_fields(elsewhere.record, tasks=newer)))
-    other = audited(tmp_path, "other", 1.0, pairs(tmp_path, 62))
+    other = audited(tmp_path, "other", 1.0, pairs(tmp_path, 62), measure="likelihood-lean")
     with pytest.raises(BadInput, match=r"sha256 \w+ and \w+"):
         evenhand.compare(runs[0], other)
 
@@ -155,9 +163,9 @@ def test_what_only_one_has_is_named_and_nothing_in_common_is_an_error(tmp_path: 
     assert {missing["measure"] for missing in found.left_out} == {"likelihood-difference", "stereotype-share"}
     assert "Not compared: stereotype-share on pairs, only in base." in shown.markdown(found)
     one = audited(tmp_path / "one", "one", 1.0, pairs(tmp_path), measure=["stereotype-share"])
-    with pytest.raises(BadInput, match="nothing in common"):
+    with pytest.raises(BadInput, match="in common"):
         evenhand.compare(less, one)
-    with pytest.raises(BadInput, match="two runs or more"):
+    with pytest.raises(BadInput, match="two runs"):
         evenhand.compare(one)
 
 
@@ -192,9 +200,9 @@ def test_macro_means_are_compared_too(tmp_path: Path) -> None:
 
 
 def test_the_command_prints_a_table_and_writes_the_rest(
-    tmp_path: Path, runs: list[Run], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, leans: list[Run], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folders = [str(run.path) for run in runs]
+    folders = [str(run.path) for run in leans]
     assert run_command(app, ["compare", *folders[:2], "--chart", str(tmp_path / "c.svg")]) == 0
     printed = capsys.readouterr().out
     assert "better against base" in printed
@@ -221,14 +229,14 @@ def test_the_command_prints_a_table_and_writes_the_rest(
 
 
 def test_a_comparison_is_csv_latex_or_markdown(
-    tmp_path: Path, runs: list[Run], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, leans: list[Run], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folders = [str(run.path) for run in runs]
+    folders = [str(run.path) for run in leans]
     printed = {}
     for form in ("csv", "latex", "markdown"):
         assert run_command(app, ["compare", *folders, "--as", form]) == 0
         printed[form] = capsys.readouterr().out
-    found = evenhand.compare(*runs)
+    found = evenhand.compare(*leans)
     rows = list(csv.DictReader(io.StringIO(printed["csv"])))
     assert [float(row["change"]) for row in rows] == found.frame["change"].tolist()  # to the last digit
     assert {row["baseline"] for row in rows} == {"base"}
@@ -245,7 +253,7 @@ def test_a_comparison_is_csv_latex_or_markdown(
 
 
 def test_runs_of_one_name_are_told_apart(tmp_path: Path, runs: list[Run]) -> None:
-    again = audited(tmp_path, "base", 1.0)
+    again = audited(tmp_path, "base", 1.0, measure="likelihood-lean")
     names = evenhand.compare(runs[0], again).names
     assert len(set(names)) == 2
     assert all(name.startswith("base (") for name in names)
@@ -255,7 +263,9 @@ def test_labels_cannot_break_a_markdown_table(tmp_path: Path) -> None:
     file = tmp_path / "odd.csv"
     rows = "".join(f"He has {i} hats.,She has {i} hats.,a|b <script>\n" for i in range(10))
     file.write_text("stereotype,counterpart,category\n" + rows)
-    found = evenhand.compare(*(audited(tmp_path, name, 1.0, file) for name in ("one", "two")))
+    found = evenhand.compare(
+        *(audited(tmp_path, name, 1.0, file, measure="likelihood-lean") for name in ("one", "two"))
+    )
     lines = shown.markdown(found).splitlines()
     bars = {len(re.findall(r"(?<!\\)\|", line)) for line in lines if line.startswith("|")}
     assert len(bars) == 1
@@ -264,9 +274,9 @@ def test_labels_cannot_break_a_markdown_table(tmp_path: Path) -> None:
 
 def test_names_of_runs_cannot_be_markdown(tmp_path: Path) -> None:
     odd = "a|b `c` [d](e) <img src=x>"
-    base = audited(tmp_path, "base", 1.0)
+    base = audited(tmp_path, "base", 1.0, measure="likelihood-lean")
     model = Table(leaning(2.0), name=odd, fingerprint="2.0")
-    other = evenhand.audit(model, pairs=tmp_path / "pairs.csv", out=tmp_path / "runs")
+    other = evenhand.audit(model, pairs=tmp_path / "pairs.csv", measure="likelihood-lean", out=tmp_path / "runs")
     text = shown.markdown(evenhand.compare(base, other))
     assert r"a\|b \`c\` \[d\](e) \<img src=x\> against base" in text
     assert not re.search(r"(?<!\\)[`<\[]", text.replace("[+", "").replace("[-", ""))

@@ -1,7 +1,7 @@
 """Runs are compared by any summary of scores: medians, ratios of means, functions of a user's own."""
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,6 +16,7 @@ from evenhand.measures import MEASURES
 from evenhand.measures.pronoun import Pronoun
 from evenhand.stats.intervals import Floats
 from helpers.made_scores import run, scores
+from helpers.simulated import fewer_draws
 from helpers.written_runs import task
 
 
@@ -34,6 +35,13 @@ class RootOfMeanSquare(OfTotals):
 def called(scores: Sequence[Score]) -> float:
     """The same as a plain function."""
     return float(np.sqrt(np.mean([s.value**2 for s in scores]))) if scores else float("nan")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_draws() -> Iterator[None]:
+    """Calls of a plain function are slow, and these shifts are large."""
+    with fewer_draws():
+        yield
 
 
 @pytest.fixture(params=[median, RootOfMeanSquare(), called])

@@ -87,7 +87,7 @@ def test_every_entry_has_what_its_type_needs(made: Made) -> None:
 
 def test_corpora_that_a_run_cannot_know_are_asked_for(made: Made) -> None:
     assert "webster2018" in entries(evenhand.export(made(), "bibtex", cite=["gap"]))
-    with pytest.raises(BadInput, match="Did you mean 'gap'"):
+    with pytest.raises(BadInput, match="'gap'"):
         evenhand.export(made(), "bibtex", cite=["gapp"])
 
 

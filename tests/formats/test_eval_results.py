@@ -44,11 +44,11 @@ def test_the_file_goes_to_its_place_in_a_repository(made: Made, tmp_path: Path) 
 
 
 def test_ids_that_cannot_be_are_refused(made: Made) -> None:
-    with pytest.raises(BadInput, match="as in {'tgb': 'me/tgb'}. Got True"):
+    with pytest.raises(BadInput, match="Got True"):
         evenhand.export(made(), "eval-results", hub=True)
-    with pytest.raises(BadInput, match="OWNER/NAME. Got 'pairs'"):
+    with pytest.raises(BadInput, match="Got 'pairs'"):
         evenhand.export(made(), "eval-results", hub={"tgb": "pairs"})
-    with pytest.raises(BadInput, match="Unknown dataset of the run 'tbg'. Did you mean 'tgb'"):
+    with pytest.raises(BadInput, match="'tbg'.* 'tgb'"):
         evenhand.export(made(), "eval-results", hub={"tbg": "me/pairs"})
     assert run_command(app, ["export", str(made().path), "--as", "eval-results", "--hub", "tgb"]) == 2
 

@@ -60,9 +60,9 @@ def test_a_value_that_lacks_what_it_needs_is_refused(made: Made, to: str) -> Non
     rows = json.loads((run.path / "results.json").read_text())
     del rows[1]["unscored"]
     (run.path / "results.json").write_text(json.dumps(rows))
-    with pytest.raises(RunError, match=r"results.json' is damaged, .*\[1\]\.unscored is missing\."):
+    with pytest.raises(RunError, match=r"\[1\].unscored .*missing"):
         evenhand.export(evenhand.Run.load(run.path, checked=False), to)
-    with pytest.raises(RunError, match="not those of its run.json"):
+    with pytest.raises(RunError, match="run.json"):
         evenhand.export(run.path, to)
 
 
@@ -73,25 +73,25 @@ def test_a_run_that_was_never_finished_is_told_from_no_run(tmp_path: Path) -> No
 
 
 def test_unknown_formats_and_options_get_a_suggestion(made: Made) -> None:
-    with pytest.raises(BadInput, match="Did you mean 'latex'"):
+    with pytest.raises(BadInput, match="'latex'"):
         evenhand.export(made(), "latx")
-    with pytest.raises(BadInput, match="Did you mean 'scores'"):
+    with pytest.raises(BadInput, match="'scores'"):
         evenhand.export(made(), "csv", score=True)
-    with pytest.raises(BadInput, match="option of format 'latex'"):
+    with pytest.raises(BadInput, match="option .*'latex'"):
         evenhand.export(made(), "latex", scores=True)
 
 
 def test_formats_of_one_run_refuse_two(made: Made) -> None:
-    with pytest.raises(BadInput, match="one run. Got 2.*bibtex, csv, latex"):
+    with pytest.raises(BadInput, match="Got 2.*bibtex, csv, latex"):
         evenhand.export([made(), made()], "model-card")
-    with pytest.raises(BadInput, match="nothing to export"):
+    with pytest.raises(BadInput, match="nothing"):
         evenhand.export([], "csv")
 
 
 def test_a_file_that_is_in_the_way_stays(made: Made, tmp_path: Path) -> None:
     file = tmp_path / "card"
     file.write_text("mine")
-    with pytest.raises(RunError, match="must be a folder"):
+    with pytest.raises(RunError, match="folder"):
         evenhand.export(made(), "eval-results", out=file)
     assert file.read_text() == "mine"
 

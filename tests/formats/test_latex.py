@@ -60,7 +60,7 @@ def test_models_are_columns_with_distinct_names(made: Made) -> None:
 
 def test_runs_that_were_measured_otherwise_get_no_table_together(made: Made) -> None:
     other = made(tasks=(task("tgb", "likelihood-lean", dataset_version=4),))
-    with pytest.raises(BadInput, match="on tgb: version of the dataset 3 and 4"):
+    with pytest.raises(BadInput, match="version of the dataset 3 and 4"):
         evenhand.export([made(), other], "latex")
 
 

@@ -67,7 +67,7 @@ def test_markers_that_make_no_pair_are_refused(made: Made, card: str) -> None:
 
 
 def test_a_code_block_that_swallows_the_rest_is_refused(made: Made) -> None:
-    with pytest.raises(BadInput, match="code block that begins in line 2 is never closed"):
+    with pytest.raises(BadInput, match="line 2 .*closed"):
         insert_section("# Card\n````\n```\n````python\n", [made()])
 
 
@@ -86,7 +86,7 @@ def test_the_command_writes_into_a_card_byte_for_byte(made: Made, tmp_path: Path
 def test_into_is_for_a_card_that_is_there(made: Made, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="cannot be read"):
         evenhand.export(made(), "model-card", into=tmp_path / "none.md")
-    with pytest.raises(BadInput, match="`into` is only for model-card"):
+    with pytest.raises(BadInput, match="model-card"):
         evenhand.export(made(), "csv", into=tmp_path / "none.md")
 
 

@@ -91,9 +91,9 @@ def test_no_worse_than_a_baseline(runs: list[Run]) -> None:
     assert {judged.verdict for judged in gate.judge(twin, base).rules} == {"pass"}  # the same model is no worse
     assert gate.judge(better, base).rules[0].verdict == "pass"
     assert gate.judge(base, better).rules[0].verdict == "fail"
-    with pytest.raises(BadInput, match="rule 1: worse_by_at_most needs a baseline"):
+    with pytest.raises(BadInput, match="needs a baseline"):
         gate.judge(base)
-    with pytest.raises(BadInput, match="the baseline is the run itself"):
+    with pytest.raises(BadInput, match="the run itself"):
         gate.judge(base, base.path)
 
 
@@ -123,28 +123,28 @@ def test_what_cannot_be_known_is_undecided_with_the_reason(tmp_path: Path, runs:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "has no rules"),
-        ("rule = []", "has no rules"),
-        ("[rule]\nmeasure = 'pronoun'", r"each under a line \[\[rule\]\]"),
+        ("", "no rules"),
+        ("rule = []", "no rules"),
+        ("[rule]\nmeasure = 'pronoun'", r"\[\[rule\]\]"),
         ("[[rule", "cannot be read"),
-        ("[[rules]]\nmeasure = 'pronoun'", "Unknown key 'rules'. Did you mean 'rule'?"),
-        (f"max_unscoerd = 1\n{LEAN}within = 1", "Did you mean 'max_unscored'?"),
-        (f"max_unscored = 2\n{LEAN}within = 1", "a share of the items"),
-        (f"baseline = 3\n{LEAN}within = 1", "'baseline' must be a run folder"),
-        (f"baseline = 'nowhere'\n{LEAN}within = 1", "There is no run folder"),
-        (f"{LEAN}witin = 1", "rule 1: Unknown key 'witin'. Did you mean 'within'?"),
-        (f"{LEAN}within = -1", "must not be below 0"),
-        (f"{LEAN}within = true", "must be a number"),
-        (f"{LEAN}within = nan", "must be a number"),
-        (f"{LEAN}within = '1'", "must be a number"),
-        (LEAN, "one kind of bound.* Got none"),
-        (f"{LEAN}within = 1\nhigh = 2", "one kind of bound.* Got within, high"),
-        (f"{LEAN}low = 1\nhigh = 0", "'low' must not be above 'high'"),
-        (f"{LEAN}within = 1\ngroup = 3", "'group' must be a name"),
-        ("[[rule]]\nwithin = 1", "A rule names a measure. Got within"),
-        ("[[rule]]\nmeasure = 'pronuon'\nwithin = 1", "Did you mean 'pronoun'?"),
+        ("[[rules]]\nmeasure = 'pronoun'", "'rules'.*'rule'"),
+        (f"max_unscoerd = 1\n{LEAN}within = 1", "'max_unscoerd'.*'max_unscored'"),
+        (f"max_unscored = 2\n{LEAN}within = 1", "share"),
+        (f"baseline = 3\n{LEAN}within = 1", "'baseline'"),
+        (f"baseline = 'nowhere'\n{LEAN}within = 1", "nowhere"),
+        (f"{LEAN}witin = 1", "rule 1: .*'witin'.*'within'"),
+        (f"{LEAN}within = -1", "below 0"),
+        (f"{LEAN}within = true", "number"),
+        (f"{LEAN}within = nan", "number"),
+        (f"{LEAN}within = '1'", "number"),
+        (LEAN, "Got none"),
+        (f"{LEAN}within = 1\nhigh = 2", "Got within, high"),
+        (f"{LEAN}low = 1\nhigh = 0", "'low' .*'high'"),
+        (f"{LEAN}within = 1\ngroup = 3", "'group'"),
+        ("[[rule]]\nwithin = 1", "Got within"),
+        ("[[rule]]\nmeasure = 'pronuon'\nwithin = 1", "'pronoun'"),
         ("[[rule]]\nmeasure = 'singular-they'\nwithin = 1", "no neutral value"),
-        ("[[rule]]\nmeasure = 'gender-agreement'\nwithin = 1", "should be far above 0"),
+        ("[[rule]]\nmeasure = 'gender-agreement'\nwithin = 1", "far above 0"),
     ],
 )
 def test_a_policy_that_cannot_be_meant_is_refused(tmp_path: Path, text: str, says: str) -> None:
@@ -155,9 +155,9 @@ def test_a_policy_that_cannot_be_meant_is_refused(tmp_path: Path, text: str, say
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("[[rule]]\nmeasure = 'pronoun'\nwithin = 1", "Unknown measure 'pronoun'. Available: crows-pairs"),
-        (f"{LEAN}within = 1\ndataset = 'pears'", "Unknown dataset with likelihood-lean 'pears'. Did you mean 'pairs'?"),
-        (f"{LEAN}within = 1\ngroup = 'job'", "Unknown group of pairs 'job'. Did you mean 'jobs'?"),
+        ("[[rule]]\nmeasure = 'pronoun'\nwithin = 1", "measure 'pronoun'.* crows-pairs"),
+        (f"{LEAN}within = 1\ndataset = 'pears'", "'pears'.*'pairs'"),
+        (f"{LEAN}within = 1\ngroup = 'job'", "'job'.*'jobs'"),
     ],
 )
 def test_what_the_run_has_not_is_an_error_before_anything_is_measured(
@@ -173,13 +173,13 @@ def test_what_the_run_has_not_is_an_error_before_anything_is_measured(
 
 
 def test_a_measure_on_two_datasets_needs_its_name(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"pronoun is measured on tbd and tbd-gendered. Choose one"):
+    with pytest.raises(BadInput, match="tbd and tbd-gendered"):
         evenhand.audit("mini-en", suite="gbef", gate=Gate([Rule(measure="pronoun", within=0.1)]), out=tmp_path)
     pairs_only = Gate([Rule(measure="association", worse_by_at_most=0.1)], baseline=Run(tmp_path, record()))
-    with pytest.raises(BadInput, match="Available: association, female - male"):
+    with pytest.raises(BadInput, match="association, female - male"):
         evenhand.audit("mini-en", suite="becpro", gate=pairs_only, out=tmp_path)
     no_kinds = Gate([Rule(measure="singular-they", estimand="default", high=0.1)])
-    with pytest.raises(BadInput, match=r"Unknown measure with a default 'singular-they'. Available: [\w, -]*pronoun"):
+    with pytest.raises(BadInput, match="default 'singular-they'.*pronoun"):
         evenhand.audit("mini-en", suite="gbef", gate=no_kinds, out=tmp_path)
 
 
@@ -192,12 +192,12 @@ def test_female_minus_male_can_be_bounded(tmp_path: Path) -> None:
     found = Verdict.load(run.path).rules
     assert len(found) == 4
     assert Gate([replace(rule, group=None)]).judge(run).rules == found  # there is no value of all
-    with pytest.raises(BadInput, match="Unknown group of emotions-en 'all'. Available: anger, each, fear"):
+    with pytest.raises(BadInput, match="'all'.* anger, each, fear"):
         Gate([replace(rule, group="all")]).judge(run)
 
 
 def test_a_contrast_that_a_measure_does_not_have_is_an_unknown_measure(runs: list[Run]) -> None:
-    with pytest.raises(BadInput, match="Unknown measure 'likelihood-lean, female - male'"):
+    with pytest.raises(BadInput, match="'likelihood-lean, female - male'"):
         Gate([Rule(measure="likelihood-lean, female - male", within=1)]).judge(runs[0])
 
 
@@ -313,7 +313,7 @@ def test_a_baseline_of_the_command_line_replaces_the_policys(
     capsys.readouterr()
     assert run_command(app, judged) == 0
     assert "Nothing is compared with the baseline: no rule has worse_by_at_most." in capsys.readouterr().out
-    with pytest.raises(BadInput, match="`baseline` is the run that a gate compares with"):
+    with pytest.raises(BadInput, match="`baseline`"):
         evenhand.audit(evenhand.Table(lambda q: [0.0]), pairs=file, baseline=first)
 
 
@@ -339,7 +339,7 @@ def test_a_baseline_of_another_sample_is_compared_by_what_both_have_or_refused_f
     assert verdict.rules[0].n == 20
     assert "pairs: compared with the baseline by the 20 items that both have." in verdict.notes
     asked.clear()
-    with pytest.raises(BadInput, match=r"another sample: it has \d+ of the 20 items of pairs to be measured"):
+    with pytest.raises(BadInput, match=r"\d+ of the 20 items of pairs"):
         audit("other", part, limit=20, seed=3)
     assert asked == []
 
@@ -368,7 +368,7 @@ def test_a_damaged_verdict_is_an_error_that_names_the_field(tmp_path: Path, dama
     data = json.loads((tmp_path / "gate.json").read_text())
     data["rules"][0] |= damage
     (tmp_path / "gate.json").write_text(json.dumps(data))
-    with pytest.raises(evenhand.RunError, match=f"{says} should .* Judge the run again: evenhand gate"):
+    with pytest.raises(evenhand.RunError, match=says):
         Verdict.load(tmp_path)
     (tmp_path / "gate.json").write_text(json.dumps(data | {"rules": []}))
     with pytest.raises(evenhand.RunError, match="rules"):
@@ -408,7 +408,7 @@ def test_in_a_test_fail_and_undecided_raise(tmp_path: Path, runs: list[Run]) -> 
     assert assert_fair(runs[0], unsure, allow_undecided=True).verdict == "undecided"
     no_worse = Gate([Rule(measure="likelihood-lean", worse_by_at_most=0)])
     assert assert_fair(runs[1], no_worse, baseline=runs[0]).verdict == "pass"
-    with pytest.raises(BadInput, match="do not apply to a run"):
+    with pytest.raises(BadInput, match="apply"):
         assert_fair(runs[0], unsure, limit=3)
     model = evenhand.Table(only(Likelihood, lambda q: (noise(q.text) - 2,)), name="level")
     assert assert_fair(model, Gate([Rule(measure="likelihood-lean", within=1)]), pairs=pairs(tmp_path), out=tmp_path)

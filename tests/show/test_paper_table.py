@@ -108,9 +108,9 @@ def test_a_notebook_shows_a_row_for_each_model_and_escapes_names(tmp_path: Path)
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ({"measure": "likelihood-leen"}, "Did you mean 'likelihood-lean'"),
-        ({"dataset": "tgb"}, "dataset of these runs 'tgb'"),
-        ({"group": "job"}, "Did you mean 'jobs'"),
+        ({"measure": "likelihood-leen"}, "'likelihood-lean'"),
+        ({"dataset": "tgb"}, "dataset .*'tgb'"),
+        ({"group": "job"}, "'jobs'"),
     ],
 )
 def test_an_unknown_name_is_an_error_with_those_there_are(runs: list[Run], asked: dict[str, str], says: str) -> None:
@@ -119,7 +119,7 @@ def test_an_unknown_name_is_an_error_with_those_there_are(runs: list[Run], asked
 
 
 def test_no_run_is_no_table() -> None:
-    with pytest.raises(BadInput, match="at least one run"):
+    with pytest.raises(BadInput, match="one run"):
         evenhand.table([])
 
 
@@ -162,5 +162,5 @@ def test_a_model_without_any_of_the_numbers_is_a_row_of_dashes_and_other_tasks_d
     less = audited_runs.audited(tmp_path, "less", 0.5, measure="stereotype-share", limit=20)
     made = evenhand.table([runs[0], less], measure="likelihood-lean")
     assert re.search(r"^\| less \| – \|$", made.to_markdown(), re.M)
-    with pytest.raises(BadInput, match="not measured in the same way"):
+    with pytest.raises(BadInput, match="same way"):
         evenhand.table([runs[0], less], measure="stereotype-share")

@@ -8,6 +8,7 @@ import evenhand
 from evenhand import Gate, Rule, Run
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
+from helpers import audited_runs
 from helpers.written_runs import make
 
 pytestmark = pytest.mark.usefixtures("without_pages")
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("without_pages")
 
 @pytest.fixture(scope="module")
 def audited(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return evenhand.audit("mini-en", suite="becpro", limit=60, out=tmp_path_factory.mktemp("runs"))
+    return audited_runs.audited(tmp_path_factory.mktemp("runs"), "made", 0.5)
 
 
 def words(text: str) -> list[str]:
@@ -29,16 +30,14 @@ def test_print_shows_what_the_commands_print(
     folder = str(audited.path)
     assert run_command(app, ["show", folder]) == 0
     shown = capsys.readouterr().out
-    assert "main numbers" in shown
+    assert "prefers the stereotypes" in shown
     assert words(str(audited)) == words(shown)
     assert repr(audited) == f"Run(path={audited.path!r})"
 
     assert run_command(app, ["compare", folder, folder]) == 0
     assert words(str(evenhand.compare(audited, audited))) == words(capsys.readouterr().out)
 
-    (tmp_path / "policy.toml").write_text(
-        '[[rule]]\nmeasure = "association, female - male"\ngroup = "male"\nwithin = 9\n'
-    )
+    (tmp_path / "policy.toml").write_text('[[rule]]\nmeasure = "likelihood-lean"\ngroup = "jobs"\nwithin = 9\n')
     run_command(app, ["gate", folder, "--policy", str(tmp_path / "policy.toml")])
     printed = capsys.readouterr().out
     assert "within 9 of 0" in printed

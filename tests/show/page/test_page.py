@@ -172,7 +172,7 @@ def model(name: str = "table", pull: float = 1.0, unknown: str = "") -> Table:
 def two(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
     """Before and after a debiasing, with its record."""
     out = tmp_path_factory.mktemp("two")
-    runs = [evenhand.audit(model(n, pull), limit=80, out=out) for n, pull in ((HOSTILE, 1.0), ("after", 0.1))]
+    runs = [evenhand.audit(model(n, pull), limit=40, out=out) for n, pull in ((HOSTILE, 1.0), ("after", 0.1))]
     language = {"before": 10.0, "after": 12.5, "change": 0.2231, "low": 0.1, "high": 0.3, "p": 0.0001, "sentences": 200}
     record = {
         "before": runs[0].record.fingerprint, "after": runs[1].record.fingerprint, "language": language,
@@ -531,9 +531,9 @@ def test_inference_has_its_page_too(tmp_path: Path) -> None:
 
 
 def test_runs_that_measured_something_else_are_refused(two: list[Run], small: Run) -> None:
-    with pytest.raises(BadInput, match="in the same way"):
+    with pytest.raises(BadInput, match="same way"):
         page([two[0], small])
-    with pytest.raises(BadInput, match="at least one run"):
+    with pytest.raises(BadInput, match="one run"):
         page([])
 
 
@@ -543,6 +543,7 @@ def test_the_command_writes_a_file_or_says_what_is_wrong(
     monkeypatch.chdir(tmp_path)
     assert run_command(app, ["report", str(small.path)]) == 0
     assert (small.path / "report.html").read_text().startswith("<!doctype html>")
+    monkeypatch.setattr(pages_module, "page", lambda runs: "a page")  # where it goes does not depend on what it shows
     assert run_command(app, ["report", str(small.path), str(small.path)]) == 0
     assert (tmp_path / "report.html").exists()
     assert run_command(app, ["report", str(small.path), "--out", "page.pdf"]) == 2
@@ -665,10 +666,8 @@ def test_groups_that_lean_to_both_sides_are_not_hidden_by_their_mean(tmp_path: P
     assert "But by group, doctor: prefers the stereotypes; mother: prefers the counterparts." in short
 
 
-def test_a_stereotype_has_one_size_on_the_whole_page() -> None:
-    run = Run.load(Path(__file__).parents[2] / "runs" / "made-by-0.2" / "all")
-    value = next(row.value for row in run.rows if row.dataset == "becpro-en" and row.estimand == "stereotype")
-    html = page([run])
+def test_a_stereotype_has_one_size_on_the_whole_page(two: list[Run], html: str) -> None:
+    value = next(row.value for row in two[0].rows if row.dataset == "becpro-en" and row.estimand == "stereotype")
     in_table = re.findall(rf'data-value="{value}">([^<]*)</td>', html)
     assert in_table == [f"{value:+.3f}", f"{100 * (math.exp(2 * value) - 1):+.0f} %"]
     assert f'<span class="percent">{in_table[1]}</span>' in html  # the scorecard's
