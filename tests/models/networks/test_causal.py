@@ -130,7 +130,7 @@ def test_a_recurrent_network_is_answered_by_without_branches(tmp_path: Path) -> 
 
 
 @given(data=st.data())
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_order_batching_and_sharing_change_no_answer(
     gpt2: CausalLM, pool: list[tuple[Question, list[float]]], data: st.DataObject
 ) -> None:

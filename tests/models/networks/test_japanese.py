@@ -56,10 +56,10 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_such_a_model_is_trained_saved_and_measured(base: Path, tmp_path: Path) -> None:
-    rows = [Example(item.premise, item.hypothesis, "neutral") for item in ITEMS[:64]]
+    rows = [Example(item.premise, item.hypothesis, "neutral") for item in ITEMS[:32]]
     done = finetune_nli(str(base), rows, NLI_RECIPE, tmp_path / "nli")
-    run = evenhand.audit(str(done.folder), suite="nli", lang="ja", limit=60, out=tmp_path / "runs")
-    assert run.values["n"].iloc[0] == 60  # no unknown words: they were cut as the tokenizer does
+    run = evenhand.audit(str(done.folder), suite="nli", lang="ja", limit=24, out=tmp_path / "runs")
+    assert run.values["n"].iloc[0] == 24  # no unknown words: they were cut as the tokenizer does
     assert isinstance(evenhand.load(str(done.folder)).tokenizer, JapaneseTokenizer)  # saved as what it was
 
 

@@ -160,7 +160,7 @@ def test_a_span_inside_another_word_is_not_taken_for_the_word(family: MaskedLM) 
 
 
 @given(data=st.data())
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_order_and_batching_change_no_answer(
     bert: MaskedLM, pool: list[tuple[Question, list[float]]], data: st.DataObject
 ) -> None:

@@ -76,7 +76,7 @@ def test_a_tokenizer_that_knows_no_types_is_followed(bert: NliModel, tmp_path: P
 
 
 @given(data=st.data())
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_order_and_batching_change_no_answer(bert: NliModel, wanted: list[list[float]], data: st.DataObject) -> None:
     chosen = data.draw(st.lists(st.integers(0, len(PAIRS) - 1), min_size=1, max_size=12))
     limit = Limit(tokens=data.draw(st.integers(1, 400)), inputs=data.draw(st.integers(1, 20)), positions=10**6)

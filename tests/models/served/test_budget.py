@@ -19,7 +19,7 @@ from helpers.openai_server import FakeServer
 
 from .conftest import Connect
 
-pytestmark = pytest.mark.usefixtures("without_pages", "log_as_before")
+pytestmark = pytest.mark.usefixtures("without_pages", "unexamined", "log_as_before")
 
 TEXT = frozenset({"text", "models"})
 NEXT = TEXT | {"next"}
@@ -40,12 +40,12 @@ def sent(server: FakeServer) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("gives", "each"), [(WHOLE, 3), (NEXT, 1), (TEXT, 8)], ids=["whole texts", "next tokens", "text"]
+    ("gives", "each"), [(WHOLE, 3), (NEXT, 1), (TEXT, 2)], ids=["whole texts", "next tokens", "text"]
 )
 def test_no_more_is_sent_than_the_budget_and_nothing_twice(
     connect: Connect, tmp_path: Path, gives: frozenset[str], each: int
 ) -> None:
-    server, model = connect(gives=gives, samples=8)
+    server, model = connect(gives=gives, samples=2)
     budget = 61 * each
     run = evenhand.audit(model, **ASKED, budget=budget, out=tmp_path)
     first = sent(server)
@@ -78,12 +78,12 @@ def test_what_a_server_cannot_be_asked_costs_nothing(connect: Connect, tmp_path:
 def test_a_question_that_one_measure_can_ask_and_another_cannot_is_counted(connect: Connect, tmp_path: Path) -> None:
     _, model = connect(gives=TEXT, samples=2)
     how: dict[str, Any] = {"dataset": "choices-decisions", "measure": ["decision-odds", "decision-share"]}
-    how |= {"options": {"chat": False}, "budget": 400}
+    how |= {"options": {"chat": False}, "budget": 200}
     run = evenhand.audit(model, **how, out=tmp_path)
     assert [task.measure for task in run.record.tasks] == ["decision-share"]
     *_, cost = estimate(ModelSource.of("openai:tiny"), AuditSpec.of(**how), samples=2)
     assert (cost.kind, cost.left_out) == ("c", ("choices-decisions by decision-odds",))
-    assert 200 < cost.requests <= 400
+    assert 100 < cost.requests <= 200
     assert run.record.audits[0].work.questions == cost.requests / 2
 
 

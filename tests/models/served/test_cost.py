@@ -17,7 +17,7 @@ from helpers.openai_server import FakeServer
 
 from .conftest import Connect
 
-HOW: dict[str, Any] = {"dataset": "tgb", "measure": "likelihood-lean", "limit": 20}
+HOW: dict[str, Any] = {"dataset": "tgb", "measure": "likelihood-lean", "limit": 8}
 SPENT = ("requests", "prompt_tokens", "completion_tokens")
 
 
@@ -56,7 +56,7 @@ def test_repeated_requests_are_counted_and_odd_counts_are_not(connect: Connect) 
         assert "prompt_tokens" not in model.spend()
 
 
-@pytest.mark.usefixtures("without_pages")
+@pytest.mark.usefixtures("without_pages", "unexamined")
 def test_an_audit_that_goes_on_adds_up(connect: Connect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evenhand.models.served.client.LONGEST_WAIT", 0.05)
     server, model = connect(patience=0.3)
@@ -66,7 +66,7 @@ def test_an_audit_that_goes_on_adds_up(connect: Connect, tmp_path: Path, monkeyp
     server.seen.clear()
     server._tries.clear()
     model = again(server, model)
-    server.stops_after = len(server.seen) + asked - 12  # the doctor has had its answers
+    server.stops_after = len(server.seen) + asked - 12
     with pytest.raises(ModelError, match="kept"):
         evenhand.audit(model, out=tmp_path, **HOW)
     with sqlite3.connect(tmp_path / "tiny" / "answers.sqlite") as store:
@@ -85,7 +85,7 @@ def test_an_audit_that_goes_on_adds_up(connect: Connect, tmp_path: Path, monkeyp
     assert spent(Run.load(evenhand.rescore(same.path).path)) == spent(same)
 
 
-@pytest.mark.usefixtures("without_pages")
+@pytest.mark.usefixtures("without_pages", "unexamined")
 def test_a_fresh_run_counts_from_the_start_and_other_models_have_no_cost(connect: Connect, tmp_path: Path) -> None:
     server, model = connect()
     first = evenhand.audit(model, out=tmp_path, **HOW)

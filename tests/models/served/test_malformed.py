@@ -5,6 +5,7 @@ import copy
 import json
 import random
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -62,12 +63,32 @@ def ask(model: ServedModel) -> None:
             json.dumps([answer.logps, answer.note], ensure_ascii=False).encode()
 
 
+def connect_in_process(
+    server: FakeServer, patch: pytest.MonkeyPatch, change: Callable[[str], str] = lambda text: text
+) -> ServedModel:
+    """The model of a server that is called without HTTP; `change` is applied to each reply."""
+
+    async def send(self: Connection, path: str, body: str) -> Response:
+        asked, chat = json.loads(body or "{}"), path.startswith("chat")
+        if path == "models":
+            good = server._sent({"data": [{"id": "tiny"}]})
+        elif ("chat text" if chat else "text") in server.gives:
+            good = server._reply(asked, str(asked.get("messages") if chat else asked.get("prompt")), chat=chat)
+        else:
+            return Response(404, "Not Found", {}, '{"detail": "Not Found"}')
+        return Response(good.status_code, "", {}, change(bytes(good.body).decode()))
+
+    patch.setattr(Connection, "send", send)
+    return ServedModel(Address("tiny", "http://localhost/v1"), patience=0.01, samples=2, concurrency=1)
+
+
 @pytest.mark.parametrize("fault", MALFORMED)
-def test_a_malformed_reply_is_a_sentence_or_no_answer(connect: Connect, fault: str) -> None:
+def test_a_malformed_reply_is_a_sentence_or_no_answer(
+    local: CausalLM, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
     for gives in GIVES:
         try:
-            _, model = connect(faults=frozenset({fault}), gives=gives, patience=0.5, samples=2)
-            ask(model)
+            ask(connect_in_process(FakeServer(local, faults=frozenset({fault}), gives=gives), monkeypatch))
         except EvenhandError as error:
             str(error).encode()
 
@@ -99,24 +120,11 @@ def test_no_mutation_of_a_good_reply_is_a_traceback(local: CausalLM, monkeypatch
         server = FakeServer(local, gives=chance.choice(GIVES))
         later = chance.choice((0.02, 0.2, 1.0))  # how often a reply is mutated
 
-        async def send(
-            self: Connection, path: str, body: str, server: FakeServer = server, at: random.Random = chance,
-            later: float = later,
-        ) -> Response:  # fmt: skip
-            asked, chat = json.loads(body or "{}"), path.startswith("chat")
-            if path != "models" and ("chat text" if chat else "text") not in server.gives:
-                return Response(404, "Not Found", {}, '{"detail": "Not Found"}')
-            prompt = str(asked.get("messages") if chat else asked.get("prompt"))
-            good = server._sent({"data": [{"id": "tiny"}]}) if path == "models" else server._reply(
-                asked, prompt, chat=chat
-            )  # fmt: skip
-            text = bytes(good.body).decode()
-            wrong = json.dumps(mutated(json.loads(text), at)) if at.random() < later else text
-            return Response(good.status_code, "", {}, wrong)
+        def change(text: str, at: random.Random = chance, later: float = later) -> str:
+            return json.dumps(mutated(json.loads(text), at)) if at.random() < later else text
 
-        monkeypatch.setattr(Connection, "send", send)
         try:
-            model = ServedModel(Address("tiny", "http://localhost/v1"), patience=0.01, samples=2, concurrency=1)
+            model = connect_in_process(server, monkeypatch, change)
             ask(model)
             str(model.about).encode()
         except EvenhandError as error:

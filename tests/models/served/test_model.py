@@ -149,11 +149,11 @@ def test_text_alone_is_sampled_and_answered_by_shares_of_all_replies(connect: Co
 
 @pytest.mark.parametrize("samples", [1, 4])
 def test_shares_of_text_are_right_on_average_however_few_replies_there_are(connect: Connect, samples: int) -> None:
-    """Of 400 questions 30 % of the replies are B: an option that few replies name is not drawn towards the middle."""
+    """Of 400 replies 30 % are B: an option that few replies name is not drawn towards the middle."""
     names = frozenset({"chat text", "models"})
     rng = random.Random(0)
     _, model = connect(gives=names, says=lambda prompt, seed: "B" if rng.random() < 0.3 else "A", samples=samples)
-    asked = [Choose(f"Case {n}: who works?", ("He", "She"), by="letters", chat=True) for n in range(400)]
+    asked = [Choose(f"Case {n}: who works?", ("He", "She"), by="letters", chat=True) for n in range(400 // samples)]
     shares = [math.exp(answer.logps[1]) for answer in model.answer(asked)]
     assert sum(shares) / len(shares) == pytest.approx(0.3, abs=0.07)
     assert min(shares) == pytest.approx(0, abs=1e-9)

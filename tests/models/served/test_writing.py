@@ -24,7 +24,7 @@ from helpers.openai_server import FakeServer
 
 from .conftest import Connect
 
-pytestmark = pytest.mark.usefixtures("without_pages")
+pytestmark = pytest.mark.usefixtures("without_pages", "unexamined")
 
 OPTIONS: dict[str, Any] = {"forms": "story", "subjects": "activities", "texts": 2, "longest": 5, "chat": False}
 HOW: dict[str, Any] = {"dataset": "stories-en", "options": OPTIONS}
