@@ -45,7 +45,7 @@ PAIR = ("she", "he")
     ],
 )
 def test_a_question_that_cannot_be_asked_is_refused(kind: Any, fields: dict[str, Any], word: str) -> None:
-    usual = {Likelihood: {"text": "She works."}, Choose: {"prompt": "Who?", "options": PAIR}}
+    usual: dict[Any, dict[str, Any]] = {Likelihood: {"text": "She works."}, Choose: {"prompt": "Who?", "options": PAIR}}
     with pytest.raises(BadInput, match=word):
         kind(**usual.get(kind, {}) | fields)
 

@@ -133,6 +133,6 @@ def check_spans(question: object, text: str, spans: Iterable[Span]) -> None:
                 f"{type(question).__name__}: a span must lie within its text of {len(text)} characters and not be "
                 f"empty. Got {span.start} to {span.stop} in {text!r}."
             )
-    for one, other in pairwise(ordered):
-        if one.stop > other.start:
-            raise BadInput(f"{type(question).__name__}: spans overlap in {text!r}: {one} and {other}.")
+    for span, following in pairwise(ordered):
+        if span.stop > following.start:
+            raise BadInput(f"{type(question).__name__}: spans overlap in {text!r}: {span} and {following}.")

@@ -43,7 +43,7 @@ class Partners:
     def pairs(self, scores: pd.DataFrame) -> pd.DataFrame:
         """One row for each two partners: their groups, both ids and scores, and `difference` = one - other.
 
-        `scores` has columns id, score and one for each group. Items whose partner was not measured are left out.
+        `scores` has columns id, score and one for each group. It excludes items whose partner was not measured.
         """
         if self.group not in scores:
             raise BadInput(f"Partners need the group '{self.group}'. Got: {', '.join(map(str, scores.columns))}.")
@@ -52,10 +52,10 @@ class Partners:
         sides = [scores[scores[self.group] == label][[*on, "id", "score"]] for label in (self.one, self.other)]
         for side, label in zip(sides, (self.one, self.other), strict=True):
             if side.duplicated(on).any():
-                one, two = side[side.duplicated(on, keep=False)]["id"].tolist()[:2]
+                first, second = side[side.duplicated(on, keep=False)]["id"].tolist()[:2]
                 raise BadInput(
-                    f"Items '{one}' and '{two}' are both {label} and share all other groups, so it is not clear which "
-                    "one is whose partner. Give them a group in which they differ."
+                    f"Items '{first}' and '{second}' are both {label} and share all other groups, so it is not clear "
+                    "which one is whose partner. Give them a group in which they differ."
                 )
         joined = sides[0].merge(sides[1], on=on, suffixes=(f"_{self.one}", f"_{self.other}"))
         joined["difference"] = joined[f"score_{self.one}"] - joined[f"score_{self.other}"]

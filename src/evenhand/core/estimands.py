@@ -60,8 +60,8 @@ class ItemRow:
         if self.scale.weight:  # so that a mean over items is one over clusters of their ratios
             weight, members = self.items[self.scale.weight + column.removeprefix("d")], self.clusterings[0]
             d = d.copy()
-            for of in dict.fromkeys(self.sets):
-                within = self.scored & (np.array(self.sets) == of)
+            for name in dict.fromkeys(self.sets):
+                within = self.scored & (np.array(self.sets) == name)
                 if within.any():
                     numbers = d[within].to_numpy(float), weight[within].fillna(1.0).to_numpy(float)
                     d[within] = mean_of_ratios(*numbers, list(compress(members, within)))
@@ -93,15 +93,15 @@ class ItemRow:
         clusters, crossed, _ = row.clusterings
         sizes = [Counter(kind for kind, _ in set(zip(row.sets, way, strict=True))) for way in (clusters, *crossed)]
         n = 1 if set(row.sets) <= {""} else 2
-        return bool(sizes) and all(len(of) == n and (n == 1 or min(of.values()) > 1) for of in sizes)
+        return all(len(counts) == n and (n == 1 or min(counts.values()) > 1) for counts in sizes)
 
     @cached_property
     def clusterings(self) -> tuple[list[str], list[list[str]], bool]:
         """The clusters, further ways to cluster, and whether these make it a claim about other sentences, too."""
         scale, items = self.scale, self.items
         wider = all(items[group].nunique() >= FEWEST_SAMPLED for group in scale.samples)
-        own = [] if scale.crossed in ("", *self.groups) else [scale.crossed]  # a row of one form has no others
-        names = [*own, *(scale.samples if wider else ())]
+        crossed = [] if scale.crossed in ("", *self.groups) else [scale.crossed]  # a row of one form has no others
+        names = [*crossed, *(scale.samples if wider else ())]
         clusters = items[scale.cluster or "id"].astype(str).tolist()
         return clusters, [items[name].astype(str).tolist() for name in names], bool(scale.samples) and wider
 
@@ -214,7 +214,7 @@ def rows(
         return
     if favours == "none" or (kinds is None and partners is None) or (not partners and favours in ("item", "other")):
         return
-    made_of = {kinds.group, *(of[0] for of in (kinds.turned, kinds.only) if of)} if kinds else set()
+    made_of = {kinds.group, *(label[0] for label in (kinds.turned, kinds.only) if label)} if kinds else set()
     if not made_of <= set(scores):
         return  # scores of an older version, without the group
     scale = _scale(design, how)
@@ -232,8 +232,9 @@ def rows(
         category = next((name for name in design.by if name in items and name not in apart), "")
         control = items[items[group] != wanted].groupby(group) if group else ()
         for name, parts in ((category, counted.groupby(category) if category else ()), (group, control)):
-            for of, part in parts:
-                yield from (row for row in _stereotype_and_default(part, scale, kinds, {name: str(of)}) if row.complete)
+            for label, part in parts:
+                below = _stereotype_and_default(part, scale, kinds, {name: str(label)})
+                yield from (row for row in below if row.complete)
     if partners is not None:
         level = kinds.group if kinds else next((name for name in design.by if name != partners.group), "")
         for label, part in items.groupby(level) if level else [("all", items)]:
@@ -255,9 +256,9 @@ def estimates(
     families = [[value for main, value in values if main is first] for first in (True, False)]
     if design.partners is not None and design.partners.agreeing:
         return [value for family in families for value in family]
-    own = design.kinds is not None and bool(summary_of(how).estimands(design.kinds))  # with a row that is not judged
+    brings_rows = design.kinds is not None and bool(summary_of(how).estimands(design.kinds))  # one is not judged
     adjusted = [value for family in families for value in adjust(family, crossed=True)]
-    return [replace(value, needed=0) if own and math.isnan(value.p) else value for value in adjusted]
+    return [replace(value, needed=0) if brings_rows and math.isnan(value.p) else value for value in adjusted]
 
 
 def judged_values(values: Sequence[Value], design: Design, how: Any) -> Judged:

@@ -14,8 +14,8 @@ OURS = str(Path(__file__).parents[1])
 
 
 @contextmanager
-def foreign(what: str, of: object = None) -> Iterator[None]:
-    """Call into a plugin, or a user's own object `of`; if it fails, `what` begins the message.
+def foreign(what: str, owner: object = None) -> Iterator[None]:
+    """Call into a plugin, or a user's own object, the `owner`; if it fails, `what` begins the message.
 
     `sys.exit` is an error like any other: an audit that ends in the middle must not seem to have passed. Errors in
     objects of evenhand's own stay as they are, and so does Ctrl-C.
@@ -23,7 +23,7 @@ def foreign(what: str, of: object = None) -> Iterator[None]:
     try:
         yield
     except (Exception, SystemExit, GeneratorExit) as error:
-        if is_ours(of) or (isinstance(error, EvenhandError) and what in str(error)):
+        if is_ours(owner) or (isinstance(error, EvenhandError) and what in str(error)):
             raise
         if isinstance(error, EvenhandError):
             error.args = EvenhandError(f"{what}: {error}").args  # of the same class, which a caller may catch

@@ -249,8 +249,8 @@ class Choose(OfLogps):
         """The number to compare for each option, from the log-probabilities of its tokens."""
         sizes = [1] * len(self.options)
         if self.by in ("token", "byte"):
-            sizes = [len(of) for of in logps] if self.by == "token" else [len(o.encode()) for o in self.options]
-        return tuple(math.fsum(of) / size for of, size in zip(logps, sizes, strict=True))
+            sizes = list(map(len, logps)) if self.by == "token" else [len(o.encode()) for o in self.options]
+        return tuple(math.fsum(tokens) / size for tokens, size in zip(logps, sizes, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,9 +372,8 @@ class FirstMention:
         return self.prompt.rstrip()
 
     def fault(self, answer: Answer) -> str:
-        found = masses(answer)
         fine = len(answer.numbers) == len(Masses._fields) * self.paths and all(
-            min(path) >= -ROUNDING and abs(math.fsum(path) - 1) <= ROUNDING for path in found
+            min(path) >= -ROUNDING and abs(math.fsum(path) - 1) <= ROUNDING for path in masses(answer)
         )
         return "" if fine else NO_MASSES
 

@@ -51,10 +51,10 @@ def check_types(what: str, given: Iterable[tuple[str, Any, Any]]) -> None:
             raise BadInput(f"{what}: `{name}` must be {types}. Got {reprlib.repr(value)}.")
 
 
-def check_fields(of: Any, *but: str) -> None:
+def check_fields(instance: Any, *but: str) -> None:
     """Raise BadInput if a field of a dataclass, other than those in `but`, has a wrong type."""
-    hints = {field.name: field.type for field in fields(of) if field.name not in but}
-    check_types(type(of).__name__, ((name, getattr(of, name), hint) for name, hint in hints.items()))
+    hints = {field.name: field.type for field in fields(instance) if field.name not in but}
+    check_types(type(instance).__name__, ((name, getattr(instance, name), hint) for name, hint in hints.items()))
 
 
 def typed(function: Callable[Given, Returned]) -> Callable[Given, Returned]:

@@ -105,9 +105,9 @@ class ChoiceMeasure:
     def likeliest(self, item: Choice, answers: Sequence[Answer]) -> int:
         """The likeliest option: by its mean share, where there are several orders."""
         several = len(answers) > 1
-        found = self.shares(item, answers).mean(axis=0) if several else self.logps(item, answers)[0]
-        best = int(found.argmax())
-        if np.count_nonzero(found >= found[best] - (CLOSE if several else 0)) > 1:
+        likely = self.shares(item, answers).mean(axis=0) if several else self.logps(item, answers)[0]
+        best = int(likely.argmax())
+        if np.count_nonzero(likely >= likely[best] - (CLOSE if several else 0)) > 1:
             raise Unscored(TIED)
         return best
 

@@ -24,7 +24,7 @@ class _SentencePair:
 
     Each token is masked in turn (Salazar et al. 2020); special tokens never count. `pll="within-word"` also masks the
     later tokens of the same word, which otherwise give away a word of several tokens (Kauf & Ivanova 2023).
-    `total="mean"` divides by the number of tokens, `punctuation="skipped"` leaves out punctuation.
+    `total="mean"` divides by the number of tokens, `punctuation="skipped"` excludes punctuation.
     """
 
     pll: Literal["plain", "within-word"] = "plain"
@@ -229,6 +229,6 @@ class StereoSetScore(PreferredShare):
         return Likelihood(both[0], masked="changed", versus=both), Likelihood(both[1], masked="changed", versus=both)
 
     def _of_sentence(self, answer: Answer) -> float:
-        own = answer.logps[:: math.isqrt(len(answer.logps)) + 1]  # the diagonal: each token at its own place
-        counted = own if self.formula == "paper" else answer.logps
+        diagonal = answer.logps[:: math.isqrt(len(answer.logps)) + 1]  # each token at its own place
+        counted = diagonal if self.formula == "paper" else answer.logps
         return math.fsum(counted) / len(counted)

@@ -118,11 +118,11 @@ class _StereoSet:
             return tuple(answer.logps[0] for answer in answers)
         if self.asks == "blank" and self.formula == "released":
             return tuple(fmean(map(math.exp, answer.logps)) for answer in answers)
-        *context, one, other, third = (fmean(answer.logps) for answer in answers)
+        *context, stereotype, anti_stereotype, unrelated = (fmean(answer.logps) for answer in answers)
         if context and not context[0]:
             raise Unscored("the context is certain")
         by = context[0] if context else 1.0
-        return one / by, other / by, third / by
+        return stereotype / by, anti_stereotype / by, unrelated / by
 
     def score(self, item: Triple, answers: Sequence[Answer]) -> float:
         return self.of_numbers(*self.numbers(item, answers))

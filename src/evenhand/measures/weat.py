@@ -91,16 +91,16 @@ class EffectSize(OfTotals):
         p = partition_test(self._two_sets(sample, units), sample.rng, one_sided=self.released)
         return IntervalAndTest(low, high, p)
 
-    def _two_sets(self, sample: Sample, units: Sequence[str]) -> list[TwoSets]:
+    def _two_sets(self, sample: Sample, names: Sequence[str]) -> list[TwoSets]:
         """The units of each test, by side."""
         tests: dict[str, dict[tuple[str, str], Floats]] = {}
         means = _means(sample.scores)
-        for score, unit in zip(sample.scores, units, strict=True):
+        for score, unit in zip(sample.scores, names, strict=True):
             totals = tests.setdefault(_test_name(score), {}).setdefault((label_of(score, "side"), unit), np.zeros(3))
             totals += _moments(score.value - means[_test_name(score)])
         return [
-            TwoSets(np.array(list(of.values())), [side == "X" for side, _ in of], [unit for _, unit in of])
-            for of in tests.values()
+            TwoSets(np.array(list(units.values())), [side == "X" for side, _ in units], [unit for _, unit in units])
+            for units in tests.values()
         ]
 
 
@@ -149,7 +149,7 @@ class Weat(OfVectors):
     d = (mean of s over X - mean of s over Y) / standard deviation of s over both, n - 1 in its denominator (Caliskan et
     al. 2017). Neutral at 0; above it X goes with A, in our datasets men's words, and Y with B, women's.
 
-    Words without a vector are left out: a missing attribute is in no mean, and sets that are no longer of equal size
+    Words without a vector are excluded: a missing attribute is in no mean, and sets that are no longer of equal size
     keep their sizes in every partition of the test. There is no value with fewer than 4 words in a set.
 
     A language model gives the mean of a word's tokens in its table of embeddings; `layer` is another one, in which the

@@ -18,12 +18,12 @@ def correlate(x: Floats, y: Floats, rng: np.random.Generator, *, kind: Literal["
     if len(x) < 3 or not (np.ptp(x) > 0 and np.ptp(y) > 0):
         return Estimate(math.nan, n=len(x))
     n, low, high = len(x), math.nan, math.nan
-    of = ranks if kind == "spearman" else np.take
-    (r,) = _row_correlations(of(x, np.arange(n)[None]), of(y, np.arange(n)[None]))
+    transform = ranks if kind == "spearman" else np.take
+    (r,) = _row_correlations(transform(x, np.arange(n)[None]), transform(y, np.arange(n)[None]))
     p = 2 * tail(abs(r) * math.sqrt((n - 2) / (1 - r**2)), n - 2) if r**2 < 1 else 0.0 * abs(r)
     if n >= FEW:  # of fewer points no interval would stay between -1 and 1
         drawn = rng.integers(n, size=(DRAWS, n))
-        low, high = percentiles(_row_correlations(of(x, drawn), of(y, drawn)), n, 0.95)
+        low, high = percentiles(_row_correlations(transform(x, drawn), transform(y, drawn)), n, 0.95)
     return Estimate(float(r), low, high, n, p=float(p))
 
 

@@ -52,7 +52,7 @@ def clustered_interval(
 
 
 def jackknife(value: float, without: Floats, level: float = 0.95) -> tuple[float, float]:
-    """The interval of a value from those that leave out one cluster each: see `clustered_interval`."""
+    """The interval of a value from those without one cluster each: see `clustered_interval`."""
     g = len(without)
     error = math.sqrt((g - 1) / g * float(((without - without.mean()) ** 2).sum()))
     if g < FEW and error == 0:  # a few that agree do not prove that all would

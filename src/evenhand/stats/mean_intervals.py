@@ -111,7 +111,7 @@ def fewest_clusters(
     """The number of clusters in the smallest set, by the way to cluster that has the fewest, if more than one."""
     which = sets if sets is not None else [""] * len(clusters)
     sizes = [
-        min(Counter(of for of, _ in set(zip(which, way, strict=True))).values(), default=1)
+        min(Counter(name for name, _ in set(zip(which, way, strict=True))).values(), default=1)
         for way in (clusters, *crossed)
     ]
     return min([size for size in sizes if size > 1], default=1)
@@ -145,18 +145,18 @@ def _multiway_variance(
     ways = [(index, _cluster_variance(parts, which, index)) for _, index in map(number_clusters, (clusters, *crossed))]
     if math.isnan((first := ways[0][1]).variance):
         return first
-    ways = [(index, of) for index, of in ways if not math.isnan(of.variance)]
-    single = [of for _, of in ways]
-    variance, used = math.fsum(of.variance for of in single), [*single]
+    ways = [(index, estimate) for index, estimate in ways if not math.isnan(estimate.variance)]
+    single = [estimate for _, estimate in ways]
+    variance, used = math.fsum(estimate.variance for estimate in single), [*single]
     for size in range(2, len(ways) + 1):
         for chosen in combinations([index for index, _ in ways], size):
             used.append(_cell_variance(parts, which, chosen))
             variance += used[-1].variance * (1 if size % 2 else -1)
-    variance = max(variance, *(of.variance for of in single))
+    variance = max(variance, *(estimate.variance for estimate in single))
     if not variance:
         return _VarianceEstimate(0.0, 1.0)
-    freedom = 1 / math.fsum((of.variance / variance) ** 2 / of.freedom for of in used if of.variance)
-    return _VarianceEstimate(variance, 1.0 if min(of.fewest for of in single) < 3 else max(freedom, 1.0))
+    freedom = 1 / math.fsum((part.variance / variance) ** 2 / part.freedom for part in used if part.variance)
+    return _VarianceEstimate(variance, 1.0 if min(part.fewest for part in single) < 3 else max(freedom, 1.0))
 
 
 def _cluster_variance(parts: Floats, which: Indices, index: Indices) -> _VarianceEstimate:
@@ -229,10 +229,10 @@ def _logit_ends(value: float, half: float) -> tuple[float, float]:
 
 
 def _widen(
-    values: Floats, which: Indices, index: Indices, found: tuple[float, float, float], unit: bool
+    values: Floats, which: Indices, index: Indices, ends: tuple[float, float, float], unit: bool
 ) -> tuple[float, float]:
-    """Widen the interval for sets that have no spread because all their values are 0, or 1."""
-    value, low, high = found
+    """Widen the interval (value, low, high) for sets that have no spread because all their values are 0, or 1."""
+    value, low, high = ends
     below, above = value - low, high - value
     sets = which.max() + 1
     for s in range(sets if len(np.unique(values)) <= FEW_VALUES else 0):

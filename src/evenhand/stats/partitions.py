@@ -53,7 +53,9 @@ class TwoSets:
         """The effect size for each row of weights of units, which are taken relative to those of their set."""
         first = np.asarray(self.first)
         sides = (weights[:, first], weights[:, ~first])
-        x, y = (w * (w.shape[1] / w.sum(axis=1, keepdims=True)) @ of for w, of in zip(sides, self.sides, strict=True))
+        x, y = (
+            w * (w.shape[1] / w.sum(axis=1, keepdims=True)) @ side for w, side in zip(sides, self.sides, strict=True)
+        )
         return effect_sizes(x, y)
 
     def partition_effects(self, chosen: NDArray[np.bool_]) -> Floats:
@@ -107,7 +109,7 @@ def mean_effect_interval(tests: Sequence[TwoSets], value: float, rng: np.random.
         columns = _columns(tests)
         weights = rng.gamma(1 - 1 / units, size=(DRAWS, 1 + max(map(max, columns))))
         drawn = np.mean(
-            [test.weighted_effects(weights[:, of]) for test, of in zip(tests, columns, strict=True)], axis=0
+            [test.weighted_effects(weights[:, units]) for test, units in zip(tests, columns, strict=True)], axis=0
         )
     drawn, middle = (np.arctanh(np.clip(d / largest, -NEARLY_ALL, NEARLY_ALL)) for d in (drawn, np.array(value)))
     reach = quantile(0.975, units - 1) * float(np.nanstd(drawn, ddof=1))
@@ -125,7 +127,7 @@ def partition_test(
 
     The units with the lowest of random numbers are the first set. A unit of several tests has one number for all, so
     that tests of the same words are not taken for independent ones. The numbers are of 16 bits, which are sorted
-    fastest; a draw with ties is left out, which leaves all partitions equally likely.
+    fastest; a draw with ties is excluded, which leaves all partitions equally likely.
     """
     value = float(np.mean([effect_sizes(*(side.sum(axis=0) for side in test.sides)) for test in tests]))
     exact = len(tests) == 1 and tests[0].partitions <= EXACT
@@ -137,8 +139,8 @@ def partition_test(
         for rows in in_chunks(draws, units):
             bits = rng.bit_generator.random_raw(-(-len(rows) * units // 4))  # four numbers each
             numbers = bits.view(np.uint16)[: len(rows) * units].reshape(len(rows), units)
-            by_test = [numbers if len(tests) == 1 else numbers.take(of, axis=1) for of in columns]
-            drawn = [test.lowest_partitions(of) for test, of in zip(tests, by_test, strict=True)]
+            by_test = [numbers if len(tests) == 1 else numbers.take(places, axis=1) for places in columns]
+            drawn = [test.lowest_partitions(lots) for test, lots in zip(tests, by_test, strict=True)]
             fair = np.logical_and.reduce([once for _, once in drawn])
             each = [test.partition_effects(chosen[fair]) for test, (chosen, _) in zip(tests, drawn, strict=True)]
             parts.append(np.mean(each, axis=0))

@@ -27,11 +27,11 @@ def mean_of_ratios(values: Floats, weights: Floats, members: Sequence[str]) -> F
     mean = float(ratios.mean())
     between = (ratios - mean) / sizes
     within = weights / totals[which] * (values - ratios[which])
-    found: Floats = mean + len(values) / count * (between[which] + within)
-    return found
+    numbers: Floats = mean + len(values) / count * (between[which] + within)
+    return numbers
 
 
-def allow_for_misreading(found: Estimate, neutral: float, misread: Misread, *, contrast: bool) -> Estimate:
+def allow_for_misreading(estimate: Estimate, neutral: float, misread: Misread, *, contrast: bool) -> Estimate:
     """The estimate with an interval that covers the value without misread texts, too, and the p that goes with it.
 
     With a share a of women taken for men, b of men taken for women, and c of what is counted about neither or both, d
@@ -41,13 +41,13 @@ def allow_for_misreading(found: Estimate, neutral: float, misread: Misread, *, c
     """
     rates = [((x + 0.5) / (n + 1), n) for x, n in misread]
     a, b, c = (*(p for p, _ in rates), 0.0)[:3]
-    d = found.value - neutral
+    d = estimate.value - neutral
     parts = (d, d, d) if contrast else (0.5 + d, 0.5 - d, d)  # women can be misread only where there are women
     either = 0.0 if contrast or not c else c / 2 / math.sqrt(misread[2][0] + 1)
-    known = math.fsum(of**2 * p * (1 - p) / n for of, (p, n) in zip(parts, rates, strict=False))
+    known = math.fsum(part**2 * p * (1 - p) / n for part, (p, n) in zip(parts, rates, strict=False))
     error, slope = 1.96 * math.hypot(math.sqrt(known), either), (1 - a - b) * (1 - c)
     middle = neutral + (d - (0.0 if contrast else (1 - c) * (b - a) / 2)) / slope
-    reach = [math.hypot(end - found.value, error) / slope for end in (found.low, found.high)]
-    low, high = max(0.0, min(found.low, middle - reach[0])), min(1.0, max(found.high, middle + reach[1]))
-    p = interval_test(found.value - neutral, low - neutral, high - neutral, found.freedom)
-    return replace(found, low=low, high=high, p=p)
+    reach = [math.hypot(end - estimate.value, error) / slope for end in (estimate.low, estimate.high)]
+    low, high = max(0.0, min(estimate.low, middle - reach[0])), min(1.0, max(estimate.high, middle + reach[1]))
+    p = interval_test(estimate.value - neutral, low - neutral, high - neutral, estimate.freedom)
+    return replace(estimate, low=low, high=high, p=p)

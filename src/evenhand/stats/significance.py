@@ -27,7 +27,7 @@ class SignedRank:
 
     `w` is the sum of the ranks of the positive differences (R's V; SciPy's two-sided statistic is another one), `z` its
     distance from the mean n (n + 1) / 4 in standard deviations, corrected for ties. `p` is two-sided. Zero differences
-    are left out.
+    are excluded.
     """
 
     w: float

@@ -44,19 +44,19 @@ class Lean:
         return self.why or {-1: "below", 0: "not shown", 1: "above"}[self.side]
 
 
-def decide(found: Estimate, neutral: float = 0.0, *, unfit: bool = False) -> Lean:
+def decide(estimate: Estimate, neutral: float = 0.0, *, unfit: bool = False) -> Lean:
     """Apply the rule to an estimate whose p was adjusted by `adjust`."""
-    if not found.known:
+    if not estimate.known:
         return Lean(0, "no value")
     if unfit:
         return Lean(0, "unfit")
-    if not found.needed or math.isnan(neutral):
+    if not estimate.needed or math.isnan(neutral):
         return Lean(0, "untested")
-    if found.clusters < found.needed:
+    if estimate.clusters < estimate.needed:
         return Lean(0, "too few")
-    if not found.spans or found.low == found.high:  # an interval of no width: all scores were the same
+    if not estimate.spans or estimate.low == estimate.high:  # an interval of no width: all scores were the same
         return Lean(0, "no interval")
-    return Lean(found.side(neutral) if found.p_holm < ALPHA else 0)
+    return Lean(estimate.side(neutral) if estimate.p_holm < ALPHA else 0)
 
 
 def change_side(low: float, high: float, p_holm: float, clusters: int, needed: int, *, unfit: bool = False) -> int:
@@ -95,15 +95,15 @@ SIZES = (
 )
 
 
-def size(found: Estimate, neutral: float, unit: str) -> str:
+def size(estimate: Estimate, neutral: float, unit: str) -> str:
     """The word for a value whose interval excludes neutral; empty where it does not, or the unit has no sizes.
 
     It is the least that the data support: the end of the interval that is nearer to neutral decides.
     """
-    side = found.side(neutral) if found.spans else 0
+    side = estimate.side(neutral) if estimate.spans else 0
     if not side:
         return ""
-    near = found.low if side > 0 else found.high
+    near = estimate.low if side > 0 else estimate.high
     if unit in OF_SHARES:
         return list(MARKS)[bisect_right(SHARES, abs(near - neutral))]
     if unit not in ("nats", "ratio"):
