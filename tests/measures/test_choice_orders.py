@@ -205,8 +205,8 @@ def test_a_model_that_reads_is_fit_and_one_that_guesses_is_not(tmp_path: Path) -
     (fit,) = controlled(reads, tmp_path / "reads", "choices-decisions")
     (unfit,) = controlled(by_place(0.6, 0.3), tmp_path / "guesses", "choices-decisions")
     assert (fit.verdict, unfit.verdict) == ("fine", "unfit")
-    assert "choices-decisions-control: none of 24 questions could be scored (two options" in unfit.says
-    assert "option `by=words` or option `by=total` or `chat` if it has a chat template" in unfit.do
+    assert "none of 24 questions" in unfit.says
+    assert "`by=words`" in unfit.do
 
 
 @pytest.mark.usefixtures("without_pages")
@@ -250,7 +250,7 @@ def test_controls_without_an_answer_count_as_wrong(tmp_path: Path) -> None:
     (found,) = [finding for finding in run.record.doctor if finding.check == "task"]
     assert found.verdict == "unfit"
     assert "100% are right" in found.says
-    assert "12 of 24 have no answer, and count as wrong" in found.says
+    assert "12 of 24" in found.says
 
 
 def test_a_strong_preference_for_a_place_does_not_cut_off_what_else_there_is() -> None:
