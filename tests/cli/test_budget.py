@@ -8,7 +8,7 @@ from evenhand import Run
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 
-pytestmark = pytest.mark.usefixtures("without_pages", "log_as_before")
+pytestmark = pytest.mark.usefixtures("without_pages", "unexamined", "log_as_before")
 WORDS = ("audit", "mini-en", "--dataset", "tgb", "--measure", "likelihood-lean")
 
 
@@ -17,9 +17,9 @@ def test_of_a_model_in_this_process_questions_are_counted(tmp_path: Path, capsys
     run = Run.load(tmp_path / "mini-en")
     assert len(run.scores) == 20
     assert run.record.audits[0].work.questions == 40
-    told = capsys.readouterr()
-    assert "A sample of what a budget of 41 allows of each dataset: results are partial." in told.err
-    assert "Partial: a sample of what a budget of 41 allows of each dataset." in " ".join(told.out.split())
+    printed = capsys.readouterr()
+    assert "a budget of 41 allows of each dataset: results are partial" in printed.err
+    assert "Partial: a sample of what a budget of 41" in " ".join(printed.out.split())
     assert run_command(app, ["show", str(run.path), "--command"]) == 0
     assert "--budget 41" in capsys.readouterr().out
     assert run_command(app, [*WORDS, "--budget", "30", "--out", str(tmp_path)]) == 2
@@ -29,11 +29,11 @@ def test_of_a_model_in_this_process_questions_are_counted(tmp_path: Path, capsys
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        (("--budget", "0"), "budget must be a whole number, at least 1. Got 0."),
-        (("--budget", "-5"), "budget must be a whole number, at least 1. Got -5."),
-        (("--budget", "many"), "Invalid value for '--budget': Input should be a valid integer"),
-        (("--budget", "3"), "`budget` must be at least 4, for one cluster of each kind of items. Got 3."),
-        (("--budget", "50", "--limit", "9"), "Give `limit` or `budget`, not both. Got limit 9 and budget 50."),
+        (("--budget", "0"), "Got 0"),
+        (("--budget", "-5"), "Got -5"),
+        (("--budget", "many"), "'--budget': Input should be a valid integer"),
+        (("--budget", "3"), "at least 4"),
+        (("--budget", "50", "--limit", "9"), "not both"),
     ],
 )
 def test_a_wrong_budget_is_a_sentence(

@@ -8,7 +8,7 @@ from evenhand import Run
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 
-pytestmark = pytest.mark.usefixtures("without_pages", "log_as_before")
+pytestmark = pytest.mark.usefixtures("without_pages", "unexamined", "log_as_before")
 OPTIONS = """
 models = "mini-en"
 suite = ["becpro"]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from evenhand.auditing.importing import inspect_log
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.datasets import load
@@ -66,15 +67,15 @@ def test_predictions(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: s
 
 
 def archive(path: Path, ours: Any, *, padding: int = 0) -> Path:
-    """A log of inspect_ai whose header says `ours` of evenhand; `padding` MB of zeros are in it, too."""
+    """A log of inspect_ai whose header says `ours` of evenhand; `padding` zeros are in it, too."""
     spec = {"task": "evenhand/nli", "model": "m", "metadata": {"evenhand": ours}}
     metadata = {"logps": [-1.0, -2.0, -3.0]}
     one = {"id": load("nli-en").items[0].id, "epoch": 1, "metadata": {"dataset": "nli-en"}}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as made:
         made.writestr("header.json", json.dumps({"eval": spec, "status": "success"}))
         made.writestr("samples/1.json", json.dumps(one | {"scores": {"nli_labels": {"metadata": metadata}}}))
-        for number in range(padding // 100):
-            made.writestr(f"samples/zeros{number}.json", b"0" * 10**8)
+        if padding:
+            made.writestr("samples/zeros.json", b"0" * padding)
     return path
 
 
@@ -95,9 +96,13 @@ def test_headers_of_logs(tmp_path: Path, capsys: pytest.CaptureFixture[str], our
     assert "cannot be read as a log of inspect_ai" in refused(capsys, archive(tmp_path / "log.eval", ours))
 
 
-def test_an_archive_of_a_gigabyte_is_not_opened(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_archive_that_decompresses_to_too_much_is_not_opened(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert inspect_log.WHOLE == 2**30
+    monkeypatch.setattr(inspect_log, "WHOLE", 10**7)
     ours = {"datasets": {"nli-en": {"version": 1, "options": {}}}, "labels": [1, None, "c"]}
-    file = archive(tmp_path / "log.eval", ours, padding=1200)
-    assert file.stat().st_size < 10**7
-    assert "bytes when it is decompressed, and 1,073,741,824 are allowed" in refused(capsys, file)
+    file = archive(tmp_path / "log.eval", ours, padding=10**7)
+    assert file.stat().st_size < 10**5
+    assert "decompressed, and 10,000,000 are allowed" in refused(capsys, file)
     assert run_command(app, ["import", str(archive(file, ours)), "--out", str(tmp_path / "runs")]) == 0

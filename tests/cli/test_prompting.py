@@ -21,7 +21,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny.save_causal("gpt2", place, tokenizer=tokenizer, max_position_embeddings=512)
 
 
-@pytest.mark.usefixtures("without_pages")
+@pytest.mark.usefixtures("without_pages", "unexamined")
 def test_chat_and_system_prompt_are_part_of_what_was_asked(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +14,25 @@ from evenhand.cli.terminal import run as run_command
 from helpers.audited_runs import noise, pairs
 from helpers.typed import only
 
-pytestmark = pytest.mark.usefixtures("without_pages")
+pytestmark = pytest.mark.usefixtures("without_pages", "unexamined")
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A run of two audits, one of another model, and one that was stopped."""
-    out = tmp_path / "runs"
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of sentences, one of pairs, and one that was stopped."""
+    out = tmp_path_factory.mktemp("runs")
     women = Table(only(Fill, lambda q: (-1 - noise(str(q)) / 9 - 2 * ("she" in q.text.lower()) * bool(q.hidden),)))
     audit(women, suite="emotions", out=out, name="lean")
     other = Table(lambda q: (-3.0 + noise(str(q)),), name="flat")
-    audit(other, pairs=pairs(tmp_path), out=out)
+    audit(other, pairs=pairs(tmp_path_factory.mktemp("pairs")), out=out)
     (out / "stopped").mkdir()
     (out / "stopped" / "answers.sqlite").touch()
     return out
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "runs"))
 
 
 def listed(folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:

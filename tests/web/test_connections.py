@@ -113,7 +113,9 @@ def test_a_visitor_gets_in_while_others_hold_connections_open(
     assert capfd.readouterr().err == ""
 
 
-def test_three_hundred_connections_at_256_files_keep_nobody_out(tmp_path: Path) -> None:
+def test_the_command_serves_though_three_hundred_connections_meet_256_files_and_ends_with_ctrl_c(
+    tmp_path: Path,
+) -> None:
     served_by = (
         f"ulimit -n 256; exec {shlex.quote(sys.executable)} -m evenhand serve {shlex.quote(str(tmp_path))} --port 0"
     )
@@ -122,15 +124,17 @@ def test_three_hundred_connections_at_256_files_keep_nobody_out(tmp_path: Path) 
     ) as process:
         assert process.stdout
         assert process.stderr
-        address = re.search(r":(\d+)/", process.stdout.readline())
+        address = re.search(r"http://127.0.0.1:(\d+)/", process.stdout.readline())
         assert address
         place = ("127.0.0.1", int(address[1]))
         with ExitStack() as stack:
             for _ in range(300):
                 stack.enter_context(connected(place))
             with connected(place) as visitor:
-                visitor.sendall(PAGE.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
-                assert rest(visitor).startswith(b"HTTP/1.1 200")
+                visitor.sendall(PAGE.replace(b"/swap", b"/").replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+                answer = rest(visitor)
+                assert answer.startswith(b"HTTP/1.1 200")
+                assert b"no runs" in answer
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 0
         assert process.stderr.read() == ""

@@ -12,16 +12,20 @@ from evenhand.cli.terminal import run as run_command
 from evenhand.web.listing import Runs
 from evenhand.web.server import application
 from helpers.document import parsed
-from helpers.served import send
+from helpers.served import copied, send
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("made")
+    (folder / "news.txt").write_text("\n\n".join(["She left early."] * 20 + ["He stayed."] * 4))
+    assert run_command(command, ["corpus", str(folder / "news.txt"), "--out", str(folder / "runs" / "news")]) == 0
+    return folder / "runs"
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
-    file = tmp_path / "news.txt"
-    file.write_text("\n\n".join(["She left early."] * 20 + ["He stayed."] * 4))
-    (tmp_path / "runs").mkdir()
-    assert run_command(command, ["corpus", str(file), "--out", str(tmp_path / "runs" / "news")]) == 0
-    return tmp_path / "runs"
+def root(made: Path, tmp_path: Path) -> Path:
+    return copied(made, tmp_path / "runs")
 
 
 @pytest.fixture

@@ -1,15 +1,10 @@
 """The server on its port: what goes over the wire, and how it starts and ends."""
 
 import re
-import signal
 import socket
-import subprocess
-import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 from queue import Queue
-from urllib.request import urlopen
 
 import pytest
 
@@ -99,22 +94,3 @@ def test_the_browser_is_opened_if_one_wants(tmp_path: Path, monkeypatch: pytest.
     if wanted:
         assert opened.get(timeout=30) == listening.address
     assert opened.empty()
-
-
-def test_the_command_prints_its_address_and_ends_with_ctrl_c(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "evenhand", "serve", str(tmp_path), "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout
-        assert process.stderr
-        address = re.search(r"http://\S+", process.stdout.readline())
-        assert address
-        for _ in range(100):
-            try:
-                with urlopen(address[0]) as page:
-                    assert b"no runs" in page.read()
-                break
-            except OSError:
-                time.sleep(0.1)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
-        assert process.stderr.read() == ""
