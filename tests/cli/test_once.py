@@ -29,12 +29,12 @@ def test_every_option_is_a_list_or_may_be_given_once(name: tuple[str, ...]) -> N
         assert parser.parse_args(args=[*typed, *typed])[2].count(option) == 2
         if option.multiple:
             continue
-        with pytest.raises(BadInput, match=f"{option.opts[-1]} may be given once. Got it 2 times"):
+        with pytest.raises(BadInput, match=f"{option.opts[-1]} .* once"):
             command.make_context(name[-1], [*typed, *typed])
 
 
 def test_a_switch_and_its_opposite_are_one_option() -> None:
-    with pytest.raises(BadInput, match="--equal may be given once"):
+    with pytest.raises(BadInput, match="--equal .* once"):
         EVERY["corpus",].make_context("corpus", ["a.txt", "--equal", "--no-equal"])
 
 
@@ -48,4 +48,4 @@ def test_lists_stay_repeatable_and_help_is_help() -> None:
 def test_the_command_line_says_it_in_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["audit", "mini-en", "--seed", "1", "--seed", "2"])
-    assert capsys.readouterr().err.startswith("evenhand: --seed may be given once. Got it 2 times")
+    assert capsys.readouterr().err.startswith("evenhand: --seed may be given once")

@@ -112,7 +112,7 @@ def test_a_small_sample_without_one_of_the_four_has_no_effect_rather_than_a_cras
     ids=["English", "no forms", "one form", "none known", "other forms"],
 )
 def test_without_both_forms_it_is_refused_with_what_to_do(frame: pd.DataFrame) -> None:
-    with pytest.raises(BadInput, match=r"needs both forms of each profession: audit in German .* forms=crossed"):
+    with pytest.raises(BadInput, match="forms=crossed"):
         decompose(frame)
 
 

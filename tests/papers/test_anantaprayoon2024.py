@@ -130,9 +130,9 @@ def test_a_model_that_is_none_of_the_papers_is_not_comparable(tmp_path: Path) ->
     model = tiny.save_classifier("roberta", tmp_path / "mine", max_position_embeddings=512)
     done = reproduce("anantaprayoon2024", models=[str(model)], limit=60, out=tmp_path)
     assert any("mine' is not one of the paper's models" in note for note in done.notes)
-    with pytest.raises(BadInput, match="no bundled NLI classifier in 'ja'"):
+    with pytest.raises(BadInput, match="'ja'"):
         reproduce("anantaprayoon2024", lang="ja", out=tmp_path)
-    with pytest.raises(BadInput, match="models in en, ja and zh"):
+    with pytest.raises(BadInput, match="en, ja and zh"):
         reproduce("anantaprayoon2024", lang="de", out=tmp_path)
 
 

@@ -179,17 +179,21 @@ def test_the_command_prints_published_and_ours(tmp_path: Path, capsys: pytest.Ca
     assert len(re.findall(r"\bours\b.*[+-]\d", table_5)) == 9  # female, male and their test, of three groups
 
 
-def test_bad_requests_are_refused() -> None:
-    with pytest.raises(BadInput, match="Unknown paper 'bartl2021'. Did you mean 'bartl2020'"):
-        reproduce("bartl2021")
-    with pytest.raises(BadInput, match="`mode` must be 'paper' or 'released'"):
-        reproduce(mode="exact")
-    with pytest.raises(BadInput, match="not both"):
-        reproduce(post="a", finetune="b")
-    with pytest.raises(BadInput, match="Unknown recipe 'bartl'"):
-        reproduce(finetune="gap", recipe="bartl")
-    with pytest.raises(BadInput, match="`splitter` cuts a corpus to fine-tune on"):
-        reproduce(splitter="nltk")
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ({"paper": "bartl2021"}, "Did you mean 'bartl2020'"),
+        ({"mode": "exact"}, "`mode`"),
+        ({"post": "a", "finetune": "b"}, "not both"),
+        ({"finetune": "gap", "recipe": "bartl"}, "recipe 'bartl'"),
+        ({"splitter": "nltk"}, "`splitter`"),
+        ({"scores": "theirs.tsv", "finetune": "gap"}, "`scores`"),
+    ],
+    ids=str,
+)
+def test_bad_requests_are_refused(options: dict[str, Any], word: str) -> None:
+    with pytest.raises(BadInput, match=word):
+        reproduce(**options)
 
 
 @pytest.mark.usefixtures("sampled")
@@ -231,10 +235,8 @@ def test_scores_of_somebody_else_fill_the_table_with_intervals(tmp_path: Path) -
     assert female["difference"] == pytest.approx(female["ours"] + 0.83)
     assert done.notes[0].startswith("Not comparable: Table 4 has bert-base-uncased, ours is 'theirs'")
     assert all(run.record.audits[0].imported for run in done.runs)
-    with pytest.raises(BadInput, match="Leave out `post` and `finetune`"):
-        reproduce("bartl2020", scores="theirs.tsv", finetune="gap")
     (tmp_path / "other.tsv").write_text("Sentence\tAssoc\nHe is a nurse.\t1\n")
-    with pytest.raises(BadInput, match="there is no column 'Pre_Assoc'"):
+    with pytest.raises(BadInput, match="Pre_Assoc"):
         reproduce("bartl2020", scores=tmp_path / "other.tsv", out=tmp_path / "out")
 
 

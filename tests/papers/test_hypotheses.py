@@ -122,7 +122,7 @@ def test_a_model_that_was_levelled_out_moved_as_the_paper_expects() -> None:
 
 def test_both_runs_must_have_the_same_items() -> None:
     frame = scores(PAPER)
-    with pytest.raises(BadInput, match=r"must have the same items. Got 144 and 143, 143 in common"):
+    with pytest.raises(BadInput, match="144 and 143, 143"):
         evaluate_hypotheses(frame, frame.iloc[1:])
 
 

@@ -48,11 +48,11 @@ def test_what_follows_is_told_from_what_does_not() -> None:
 
 def test_rates_outside_the_dial_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert check_rates([1, 0, 0.5, 0.5], 20, "words") == RATES
-    with pytest.raises(BadInput, match=r"between 0 and 1. Got 1.5"):
+    with pytest.raises(BadInput, match="Got 1.5"):
         check_rates([0, 0.5, 1.5], 20, "words")
-    with pytest.raises(BadInput, match="a share of 20 words"):
+    with pytest.raises(BadInput, match="20 words"):
         check_rates([0, 0.51, 1], 20, "words")
-    with pytest.raises(BadInput, match="At least three rates"):
+    with pytest.raises(BadInput, match="three rates"):
         check_rates([0, 1], 20, "words")
     arguments = ["metaeval", "--out", str(tmp_path)]
     assert run_command(app, [*arguments, "--rates", "0,half,1"]) == 2
@@ -134,10 +134,10 @@ def test_models_of_inference_can_be_measured_on_the_released_pairs(
     assert lessons == [30_000] * 3 + [80] * 3
     command = ["metaeval", "--model", base, "--out", str(tmp_path / "out")]
     for wrong, message in (
-        (["--evaluate", "released"], "evaluate must be 'bundled' or 'down-sampled' or 'dev' or 'test'"),
-        (["--evaluate", "test", "--order", "stratified"], "are filled female-first"),
-        (["--evaluate", "test", "--rates", "0,0.25,1"], "a multiple of 0.1. Got 0.25"),
-        (["--correct", "2"], "from 0 to below 1, the share of correct examples. Got 2"),
+        (["--evaluate", "released"], "evaluate must be 'bundled'"),
+        (["--evaluate", "test", "--order", "stratified"], "female-first"),
+        (["--evaluate", "test", "--rates", "0,0.25,1"], "Got 0.25"),
+        (["--correct", "2"], "share of correct examples"),
     ):
         assert run_command(app, [*command, *wrong]) == 2
         assert message in capsys.readouterr().err

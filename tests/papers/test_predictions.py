@@ -18,7 +18,7 @@ def test_without_the_predictions_it_says_where_they_are(
     paper: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
-    with pytest.raises(DataNotFound, match="EVENHAND_DATA/published/.* the authors' repository"):
+    with pytest.raises(DataNotFound, match="EVENHAND_DATA/published/"):
         reproduce(paper, out=tmp_path)
 
 
@@ -57,5 +57,5 @@ def test_gests_printed_rates_are_met(data: Path, tmp_path: Path) -> None:
     assert len(rates) == 2 * 16
     assert (rates["difference"].abs() <= 0.005 + 1e-9).all()
     assert "Of all 72 models and templates, no r_i is more than 0.0050 away" in " ".join(done.notes)
-    with pytest.raises(BadInput, match="Unknown model with published predictions 'gpt3'"):
+    with pytest.raises(BadInput, match="'gpt3'"):
         reproduce("pikuliak2024", models=["gpt3"], out=tmp_path)

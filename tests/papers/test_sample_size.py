@@ -73,5 +73,5 @@ def test_the_seed_alone_decides_what_is_drawn() -> None:
 
 @pytest.mark.parametrize("wrong", [{"sizes": (20, 0)}, {"sizes": (-1,)}, {"draws": 0}])
 def test_samples_of_nothing_are_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(BadInput, match=r"Sizes and draws must be at least 1. Got sizes \(.*\) and \d draws"):
+    with pytest.raises(BadInput, match="at least 1"):
         by_size(noisy(), **wrong)

@@ -80,29 +80,29 @@ def test_the_published_row_is_that_of_the_embedding(data: Path, tmp_path: Path) 
         rows[embedding] = done.cells[done.cells["what"] == "d"]["published"].tolist()
     assert rows["word2vec"] == [1.54, 1.63, 0.58, 1.31, 0.72, 1.89, 0.97, 1.24, 1.30, -0.08]
     assert rows["glove"] == [1.50, 1.53, 1.41, 1.50, 1.28, 1.81, 1.06, 1.24, 1.38, 1.21]
-    with pytest.raises(BadInput, match="Unknown published embedding 'glov'. Did you mean 'glove'"):
+    with pytest.raises(BadInput, match="Did you mean 'glove'"):
         reproduce("caliskan2017", vectors=data / WORDS, embedding="glov", out=tmp_path)
 
 
 @pytest.mark.parametrize("paper", ["bolukbasi2016", "caliskan2017"])
 def test_a_file_that_is_missing_or_has_none_of_the_words_is_an_error(paper: str, data: Path, tmp_path: Path) -> None:
-    with pytest.raises(DataNotFound, match="There is no file of vectors 'no.bin'. Give .*`vectors=GoogleNews"):
+    with pytest.raises(DataNotFound, match="'no.bin'"):
         reproduce(paper, vectors="no.bin", out=tmp_path)
-    with pytest.raises(BadInput, match="has no vector of any word of this study, such as"):
+    with pytest.raises(BadInput, match="no vector of any word"):
         reproduce(paper, vectors=text(tmp_path, "foo 1 2 3"), out=tmp_path / "runs")
     assert not (tmp_path / "runs").exists()
 
 
 def test_weat_needs_a_file(data: Path, tmp_path: Path) -> None:
-    with pytest.raises(DataNotFound, match="This study needs a file of word vectors. Give word2vec's or GloVe's"):
+    with pytest.raises(DataNotFound, match="needs a file"):
         reproduce("caliskan2017", out=tmp_path)
 
 
 @pytest.mark.parametrize(
     ("paper", "says"),
     [
-        ("bolukbasi2016", "lists of words .* EVENHAND_DATA/debiaswe/: they are in .* tolga-b/debiaswe"),
-        ("liang2020", "encodings .* EVENHAND_DATA/published/seat/: they are in .* pliang279/sent_debias"),
+        ("bolukbasi2016", "EVENHAND_DATA/debiaswe/: .* tolga-b/debiaswe"),
+        ("liang2020", "EVENHAND_DATA/published/seat/: .* pliang279/sent_debias"),
         ("caliskan2017", "evenhand datasets fetch weat"),
     ],
 )
@@ -127,7 +127,7 @@ def test_encodings_that_do_not_fit_the_sentences_are_an_error(
         file.write_bytes(b"PK\x03\x04 that was cut")
     else:
         np.savez(file, targ1=np.ones((len(rows), 3)), targ1_text=np.array(list(map(str, rows))))
-    with pytest.raises(BadInput, match=r"bert-seat6.npz' cannot be read: .* The encodings are in the authors'"):
+    with pytest.raises(BadInput, match="bert-seat6.npz"):
         reproduce("liang2020", out=tmp_path / "runs")
 
 
@@ -135,5 +135,5 @@ def test_a_broken_list_of_words_is_named(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
     (tmp_path / "debiaswe").mkdir()
     (tmp_path / "debiaswe" / "professions.json").write_text("[1, 2]", encoding="utf-8")
-    with pytest.raises(BadInput, match=r"professions.json' cannot be read: .* Take the authors' own"):
+    with pytest.raises(BadInput, match="professions.json"):
         reproduce("bolukbasi2016", out=tmp_path)

@@ -153,15 +153,15 @@ def test_german_shares_are_read_from_the_released_table(tmp_path: Path) -> None:
         (None, "No such file"),
         ("profession\tpercent\nroofer\t2.5\n", "simplified_professions"),
         (HEAD.replace("percent_de", "percent") + "Roofers\troofer\t1.9\t2.5\n", "percent_de"),
-        (HEAD + "Roofers\troofer\t1.9\tfew\n", "could not convert string to float: 'few'"),
-        (HEAD + "Roofers\troofer\t1.9\t\n", "could not convert string to float: ''"),
+        (HEAD + "Roofers\troofer\t1.9\tfew\n", "'few'"),
+        (HEAD + "Roofers\troofer\t1.9\t\n", "float: ''"),
     ],
 )
 def test_another_file_is_refused_with_what_is_wrong(tmp_path: Path, content: str | None, says: str) -> None:
     file = tmp_path / "professions_us_de.tsv"
     if content is not None:
         file.write_text(content)
-    with pytest.raises(BadInput, match=r"must be the released professions_us_de.tsv") as refused:
+    with pytest.raises(BadInput, match="professions_us_de.tsv") as refused:
         german_shares(file)
     assert says in str(refused.value).split("Got: ")[1]
 

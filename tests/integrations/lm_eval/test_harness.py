@@ -242,7 +242,7 @@ def test_texts_without_a_score_are_refused_unless_they_may_be_nan(
     from evenhand.integrations.lm_eval.backend import MaskedBackend
 
     asked = [("", "She is."), ("", "She is 鬱."), ("The nur", "se."), ("She is.", " ")]
-    with pytest.raises(BadInput, match=r"3 of 4 texts cannot be scored. The first, 'She is 鬱.': unknown word"):
+    with pytest.raises(BadInput, match=r"3 of 4 .*鬱.*unknown word"):
         backend.loglikelihood(requests("loglikelihood", *asked))
     lenient = MaskedBackend("mini-en", unscored="nan")
     with caplog.at_level(logging.WARNING):
@@ -263,7 +263,7 @@ def test_numbers_of_a_broken_model_are_refused_or_nan_too(
 
     monkeypatch.setattr(module, "run_plan", broken)
     asked = requests("loglikelihood", ("", "She is."), ("", "He is."))
-    with pytest.raises(BadInput, match="1 of 2 texts cannot be scored. The first, 'He is.': (not a finite|a log-prob)"):
+    with pytest.raises(BadInput, match="1 of 2 .*(not a finite|a log-prob)"):
         module.MaskedBackend("mini-en").loglikelihood(asked)
     with caplog.at_level(logging.WARNING):
         found = [logp for logp, _ in module.MaskedBackend("mini-en", unscored="nan").loglikelihood(asked)]
@@ -274,18 +274,18 @@ def test_numbers_of_a_broken_model_are_refused_or_nan_too(
 def test_what_the_backend_cannot_do_is_a_sentence(backend: Any, causal: dict[str, Path]) -> None:
     from evenhand.integrations.lm_eval.backend import MaskedBackend
 
-    with pytest.raises(BadInput, match="cannot generate text, which made asks for"):
+    with pytest.raises(BadInput, match="cannot generate text"):
         backend.generate_until(requests("generate_until", ("Once", {})))
     for given, says in (
-        ({}, "Say which model: --model_args pretrained=mini-en"),
-        ({"pretrained": "mini-en", "dtpye": "float32"}, "'dtpye'. Did you mean 'dtype'"),
-        ({"pretrained": "mini-en", "unscored": "zero"}, "Unknown value of unscored 'zero'"),
+        ({}, "Say which model"),
+        ({"pretrained": "mini-en", "dtpye": "float32"}, "Did you mean 'dtype'"),
+        ({"pretrained": "mini-en", "unscored": "zero"}, "'zero'"),
         ({"pretrained": "mini-en", "dtype": "int8"}, "int8"),
         ({"pretrained": "no-such-model"}, "no-such-model"),
     ):
         with pytest.raises(EvenhandError, match=says):
             MaskedBackend.create_from_arg_obj(given)
-    with pytest.raises(UnfitModel, match="is a causal one"):
+    with pytest.raises(UnfitModel, match="causal"):
         MaskedBackend(str(causal["gpt2"]))
 
 

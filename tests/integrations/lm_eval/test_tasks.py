@@ -56,9 +56,9 @@ def test_a_task_is_replaced_only_if_forced(tmp_path: Path, capsys: pytest.Captur
 @pytest.mark.parametrize(
     ("name", "form", "says"),
     [
-        ("becpro-en", "lm-eval", "'becpro-en' has items of the kind Sentence: export it as .tsv."),
-        ("nli-en", "lm-eval", "'nli-en' has items of the kind NliPair"),
-        ("tgb", "lm_eval", "Unknown format 'lm_eval'. Did you mean 'lm-eval'? Available: lm-eval, tsv."),
+        ("becpro-en", "lm-eval", "Sentence"),
+        ("nli-en", "lm-eval", "NliPair"),
+        ("tgb", "lm_eval", "Did you mean 'lm-eval'"),
     ],
 )
 def test_what_cannot_be_a_task_is_refused(
@@ -141,10 +141,10 @@ def test_metrics_of_questions_are_our_measures(condition: str, logps: Sequence[t
 def test_a_dataset_of_mixed_items_is_refused(tmp_path: Path) -> None:
     pairs, blanks = datasets.load("tgb"), datasets.load("tbd")
     mixed = Dataset(name="mixed", items=[pairs.items[0], blanks.items[0]])
-    with pytest.raises(BadInput, match="items of the kind Blank, Pair"):
+    with pytest.raises(BadInput, match="Blank, Pair"):
         tasks.write(mixed, tmp_path)
 
 
 def test_a_task_without_its_documents_says_how_to_write_them() -> None:
-    with pytest.raises(FileNotFoundError, match="evenhand_tgb.jsonl' is missing or empty. Write it again"):
+    with pytest.raises(FileNotFoundError, match="evenhand_tgb.jsonl"):
         exported.documents("evenhand_tgb.jsonl")
