@@ -131,7 +131,7 @@ def test_the_command_prints_the_accuracy(base: Path, tmp_path: Path, capsys: pyt
     command = ["nli", "train", str(base), "--data", str(file), "--dev", str(file), "--out", str(tmp_path / "o")]
     assert run_command(app, [*command, "--epochs", "1", "--limit", "9"]) == 0
     printed = capsys.readouterr().out
-    assert "Training: 15 examples (left out: 1 without a label)." in printed
+    assert "Training: 15 examples (excluded: 1 without a label)." in printed
     assert "of 15 dev examples right" in printed
     assert "9 examples" in (tmp_path / "o" / "README.md").read_text()
     assert run_command(app, [*command, "--lr", "0"]) == 2

@@ -88,8 +88,8 @@ def german(
     )
 
 
-def _dataset(name: str, found: Iterable[tuple[Sentence, str]], options: Mapping[str, str], **texts: Any) -> Dataset:
-    rows, forms = list(found), options.get("forms")
+def _dataset(name: str, made: Iterable[tuple[Sentence, str]], options: Mapping[str, str], **texts: Any) -> Dataset:
+    rows, forms = list(made), options.get("forms")
     return Dataset(
         name=name,
         source="Bartl, Nissim and Gatt 2020, Unmasking Contextual Stereotypes (GeBNLP); Tables 1 and 6-8",

@@ -74,12 +74,12 @@ def tbd_gendered(reading: Reading = "clean") -> Dataset:
 
 def other_templates(name: str) -> Dataset:
     """The professions of tbd in templates from other papers."""
-    templates, which, of = OTHERS[name]
+    templates, which, source = OTHERS[name]
     if not templates:
         templates = [template.replace("{person}", "{he}") for template in read_toml("becpro-en.toml")["templates"]]
     occupations = [{**c, "templates": templates} for c in _thesis("clean")]
     about = f"The professions of tbd in {which}, with a blank for the pronoun."
-    return _dataset(name, occupations, kinds=professions(), about=about, source=f"{of}; professions: Barza 2023")
+    return _dataset(name, occupations, kinds=professions(), about=about, source=f"{source}; professions: Barza 2023")
 
 
 def from_file(file: str, data: Mapping[str, Any], options: Mapping[str, Any]) -> Dataset:

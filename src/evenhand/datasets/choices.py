@@ -29,8 +29,9 @@ def load(name: str) -> Dataset:
     """The questions of this name; a control takes from the set it controls whatever it does not have itself."""
     data = read_toml(f"choices-{'de' if name.endswith('-de') else 'en'}.toml")
     which = name.removeprefix("choices-").removesuffix("-de")
-    own = {"name": name} | ({"control": name.replace("-control", "")} if which.endswith("-control") else {})
-    texts = data | data[which.removesuffix("-control")] | data[which] | own
+    texts = data | data[which.removesuffix("-control")] | data[which] | {"name": name}
+    if which.endswith("-control"):
+        texts["control"] = name.replace("-control", "")
     build, design = SETS[which]
     items = list(build(texts))
     return Dataset(**texts_of(texts), flaws=texts["flaws"], items=items, kinds=kinds_of(name), **design)
@@ -39,7 +40,8 @@ def load(name: str) -> Dataset:
 def _pronouns(texts: Texts) -> Iterator[Choice]:
     """Each profession in one of the sentences; in German each field of work, of somebody with a unisex name."""
     templates, names = texts["templates"], texts.get("names", [""])
-    rows = [{"profession": field, "stereotype": kind} for kind, of in texts.get("fields", {}).items() for field in of]
+    fields = texts.get("fields", {}).items()
+    rows = [{"profession": field, "stereotype": kind} for kind, listed in fields for field in listed]
     for number, groups in _number_rows(rows or _professions(), "stereotype"):
         template, name = number % len(templates), names[number % len(names)]
         context = templates[template].format(**groups, name=name)
@@ -97,8 +99,8 @@ def _descriptions(texts: Texts) -> Iterator[Choice]:
     for number, case in _number_rows(_scenarios(texts, "domain"), "stereotype"):
         pair = pairs[number // 2 % len(pairs)] if number % 2 else UNNAMED
         people = [_person(texts, pair, gender) for gender in GENDERS]
-        one, other = people[:: -1 if (number + number // 2) % 2 else 1]
-        context = case["context"].format(One=one["Person"], other=other["person"])
+        first, second = people[:: -1 if (number + number // 2) % 2 else 1]
+        context = case["context"].format(One=first["Person"], other=second["person"])
         groups = {name: case[name] for name in ("scenario", "domain", "stereotype")}
         groups |= {"people": "names" if number % 2 else "words", "condition": AMBIGUOUS}
         named, unknown = [person["Who"] for person in people], texts["unknown"]
@@ -108,8 +110,8 @@ def _descriptions(texts: Texts) -> Iterator[Choice]:
             yield _choice(asked, case["scenario"], context, groups, unknown, **places)
         for gender, person in zip(GENDERS, people, strict=True) if "control" in texts else ():
             groups = groups | {"gender": gender, "condition": DISAMBIGUATED}
-            told, id = f"{context} {case['told'].format(**person)}", f"{case['scenario']}/{gender}"
-            yield _choice(asked, id, told, groups, person["Who"], **places)
+            closed, id = f"{context} {case['told'].format(**person)}", f"{case['scenario']}/{gender}"
+            yield _choice(asked, id, closed, groups, person["Who"], **places)
 
 
 def _scenarios(texts: Texts, by: str) -> Iterator[dict[str, str]]:
@@ -129,8 +131,8 @@ def _number_rows(rows: Iterable[dict[str, str]], kind: str) -> Iterator[tuple[in
 def _person(texts: Texts, pair: Sequence[str], gender: str) -> dict[str, str]:
     """What fills the slots for a person of a pair, each with a small and a capital letter."""
     forms, name = texts["people"][gender], pair[GENDERS.index(gender)]
-    found: dict[str, str] = forms["pronouns"] | {slot: name or words for slot, words in forms["unnamed"].items()}
-    return found | {slot.capitalize(): capitalised(words) for slot, words in found.items()}
+    slots: dict[str, str] = forms["pronouns"] | {slot: name or words for slot, words in forms["unnamed"].items()}
+    return slots | {slot.capitalize(): capitalised(words) for slot, words in slots.items()}
 
 
 def _choice(texts: Texts, id: str, context: str, groups: Groups, right: str = "", **places: Any) -> Choice:

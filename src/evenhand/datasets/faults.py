@@ -57,7 +57,7 @@ def faults(pairs: Iterable[Sentences], count: Count | None = None) -> Iterator[F
     """The faults of the pairs, in order. `count` gives the numbers of tokens; without it that rule is skipped.
 
     The time is proportional to the number of pairs. Two pairs are near-duplicates if they differ in one word only: each
-    sentence is looked up with each of its words left out, gendered ones excepted.
+    sentence is looked up without each of its words in turn, gendered ones excepted.
     """
     seen: dict[int, str] = {}
     without: dict[int, str] = {}
@@ -82,38 +82,38 @@ def tally(faults: Iterable[Fault], rules: Iterable[str] = RULES) -> Counter[str]
     return Counter({rule: broken[rule] for rule in rules})
 
 
-def _pair_faults(one: str, other: str) -> Iterator[tuple[str, str]]:
-    if one.strip() == other.strip() or not one.strip() or not other.strip():
-        yield "identical", one or "(empty)"
+def _pair_faults(first: str, second: str) -> Iterator[tuple[str, str]]:
+    if first.strip() == second.strip() or not first.strip() or not second.strip():
+        yield "identical", first or "(empty)"
         return
-    differing = changes(one, other)
+    differing = changes(first, second)
     others = [
         change
         for change in differing
-        if not any(partners(a.of(one), b.of(other)) for a, b in zip(change.here, change.there, strict=False))
+        if not any(partners(a.of(first), b.of(second)) for a, b in zip(change.here, change.there, strict=False))
     ]
-    here, there = sum(len(change.here) for change in others), sum(len(change.there) for change in others)
-    if max(here / len(words(one)), there / len(words(other))) > RELATED:
-        yield "unrelated", f"{one} | {other}"
+    of_first, of_second = sum(len(change.here) for change in others), sum(len(change.there) for change in others)
+    if max(of_first / len(words(first)), of_second / len(words(second))) > RELATED:
+        yield "unrelated", f"{first} | {second}"
         return
-    for text in (one, other):
+    for text in (first, second):
         if ODD_SPACING.search(text):
             yield "spacing", repr(text)
-    yield from _casing_faults(one, other, differing)
+    yield from _casing_faults(first, second, differing)
     for change in differing:
-        yield from _word_faults(one, other, change)
+        yield from _word_faults(first, second, change)
     changed = {span for change in differing for span in change.here}
-    stayed = [w.of(one) for w in words(one) if w not in changed and kind(w.of(one)) in PERSONS]
+    stayed = [w.of(first) for w in words(first) if w not in changed and kind(w.of(first)) in PERSONS]
     if stayed and len(others) < len(differing):
         yield "left behind", ", ".join(stayed)
 
 
-def _word_faults(one: str, other: str, change: WordChange) -> Iterator[tuple[str, str]]:
-    here, there = [s.of(one) for s in change.here], [s.of(other) for s in change.there]
-    if len(here) != len(there):
-        yield "missing word", f"{' '.join(here) or '(none)'} | {' '.join(there) or '(none)'}"
+def _word_faults(first: str, second: str, change: WordChange) -> Iterator[tuple[str, str]]:
+    old, new = [span.of(first) for span in change.here], [span.of(second) for span in change.there]
+    if len(old) != len(new):
+        yield "missing word", f"{' '.join(old) or '(none)'} | {' '.join(new) or '(none)'}"
         return
-    for a, b in zip(here, there, strict=True):
+    for a, b in zip(old, new, strict=True):
         opposite = {gender(a), gender(b)} == {"female", "male"}
         if not opposite and not partners(a, b) and a.lower() != b.lower() and {a.lower(), b.lower()} not in AGREEMENT:
             yield "other change", f"{a} | {b}"
@@ -122,26 +122,26 @@ def _word_faults(one: str, other: str, change: WordChange) -> Iterator[tuple[str
             yield "frequency", f"{a} | {b}"
 
 
-def _casing_faults(one: str, other: str, differing: Sequence[WordChange]) -> Iterator[tuple[str, str]]:
-    for text in (one, other):
-        if (first := next((c for c in text if c.isalpha()), "A")).islower():
-            yield "casing", f"{first}: {text[:30]}"
+def _casing_faults(first: str, second: str, differing: Sequence[WordChange]) -> Iterator[tuple[str, str]]:
+    for text in (first, second):
+        if (letter := next((c for c in text if c.isalpha()), "A")).islower():
+            yield "casing", f"{letter}: {text[:30]}"
     for change in differing:
         for a, b in zip(change.here, change.there, strict=False):
-            if one[a.start].isupper() != other[b.start].isupper():
-                yield "casing", f"{a.of(one)} | {b.of(other)}"
+            if first[a.start].isupper() != second[b.start].isupper():
+                yield "casing", f"{a.of(first)} | {b.of(second)}"
 
 
 def _duplicates(
-    id: str, one: str, other: str, seen: dict[int, str], without: dict[int, str]
+    id: str, first: str, second: str, seen: dict[int, str], without: dict[int, str]
 ) -> Iterator[tuple[str, str]]:
     """Whether a pair occurred before; only hashes are stored, so a large file takes little memory."""
-    plain = hash(tuple(w.of(text).lower() for text in (one, other) for w in words(text)))
+    plain = hash(tuple(w.of(text).lower() for text in (first, second) for w in words(text)))
     if plain in seen:
         yield "duplicate", seen[plain]
         return
     seen[plain] = id
-    frame = [word for w in words(one) if (word := w.of(one).lower()).isalnum() and not gender(word)]
+    frame = [word for w in words(first) if (word := w.of(first).lower()).isalnum() and not gender(word)]
     keys = {hash(tuple(frame[:i] + frame[i + 1 :])) for i in range(len(frame))} if len(frame) > 2 else set()
     if near := next((without[key] for key in keys if key in without), None):
         yield "near-duplicate", near

@@ -75,10 +75,10 @@ def words_of(side: Gender) -> list[str]:
     return [word for word, (gender, kind) in _genders_and_kinds().items() if gender == side and kind != "animal"]
 
 
-def partners(one: str, other: str) -> bool:
+def partners(word: str, other: str) -> bool:
     """Whether two words are the same except for their gender."""
-    one, other = one.lower(), other.lower()
-    return (one, other) in _partner_pairs() or (other, one) in _partner_pairs()
+    word, other = word.lower(), other.lower()
+    return (word, other) in _partner_pairs() or (other, word) in _partner_pairs()
 
 
 def frequency(word: str) -> float | None:

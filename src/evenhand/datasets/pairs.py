@@ -136,12 +136,13 @@ def _pairs(path: Path, stereotype: str, counterpart: str, id: str, category: str
             raise BadInput(f"{path}, line {line}: {error} Look for more with: evenhand datasets lint {path}") from error
 
 
-def _check_related(one: str, other: str) -> None:
-    here, there = ({w.of(text).lower() for w in words(text) if w.of(text).isalnum()} for text in (one, other))
-    if not here or not there:
+def _check_related(first: str, second: str) -> None:
+    old, new = ({w.of(text).lower() for w in words(text) if w.of(text).isalnum()} for text in (first, second))
+    if not old or not new:
         raise BadInput("a pair needs two sentences. One is empty.")
-    if not here & there:
-        raise BadInput(f"the two sentences have no word in common: {one!r} and {other!r}. Are they in two languages?")
+    if not old & new:
+        texts = f"{first!r} and {second!r}"
+        raise BadInput(f"the two sentences have no word in common: {texts}. Are they in two languages?")
 
 
 def crows_pairs(name: str, bias: str = "gender") -> Dataset:
@@ -154,8 +155,8 @@ def crows_pairs(name: str, bias: str = "gender") -> Dataset:
     if not of_type:
         raise UnknownName("type of bias", bias, {ALL} | {row["bias_type"] for row in everything})
     whole = [row for row in of_type if _is_pair(row)]
-    if left_out := ", ".join(row[id] for row in of_type if not _is_pair(row)):
-        flaws += f" Left out, since a sentence is missing or both are the same: {left_out}."
+    if excluded := ", ".join(row[id] for row in of_type if not _is_pair(row)):
+        flaws += f" Left out, since a sentence is missing or both are the same: {excluded}."
     flawed = {f.id for f in faults((row[id], row["sent_more"], row["sent_less"]) for row in whole if language == "en")}
     items = []
     for row in whole:

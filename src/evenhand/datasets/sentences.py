@@ -110,8 +110,8 @@ def _dataset(file: str, data: dict[str, Any], **how: Any) -> Dataset:
     everybody = tuple(dict.fromkeys(chain(*data["targets"].values())))
     made = combinations(data["templates"], data["targets"], data["attributes"], "kind", "attribute")
     items = [
-        sentence(str(index), text, {"target": of["person"], "attribute": of["attribute"]}, of, everybody)
-        for index, (text, of) in enumerate(made)
+        sentence(str(i), text, {"target": groups["person"], "attribute": groups["attribute"]}, groups, everybody)
+        for i, (text, groups) in enumerate(made)
     ]
     return Dataset(
         **texts_of(data, f"Sentences from the templates of {Path(file).name}."),
@@ -134,7 +134,7 @@ def eec(file: str, sha256: str = "") -> Dataset:
     """The sentences of the csv that have a target and an attribute.
 
     Sentences without an emotion word have no attribute, and "himself" or "herself" gives the masked person away: both
-    are left out, and counted.
+    are excluded, and counted.
 
     Target and attribute are found by the row's own template, never searched for. First names are targets too, with
     their race in the group `race`; person words have "none" there. A run records `sha256`, so that it is scored again

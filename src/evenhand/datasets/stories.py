@@ -68,7 +68,7 @@ def _subjects(data: dict[str, Any], form: str) -> Iterator[tuple[str, str, str]]
         yield from ((subject, "nobody", "none") for subject in nobody)
         return
     yield from ((job.name, "professions", job.prof_gender) for job in professions())
-    yield from ((name, "activities", of["kind"]) for name, of in data["activities"].items())
+    yield from ((name, "activities", activity["kind"]) for name, activity in data["activities"].items())
 
 
 @cache

@@ -76,7 +76,7 @@ def combinations(
 
     `kind` and `word` are the names of the groups of a word's kind and of the word.
     """
-    places = [(gender, slot, person) for gender, of in persons.items() for slot, person in enumerate(of, start=1)]
+    places = [(gender, slot, person) for gender in persons for slot, person in enumerate(persons[gender], start=1)]
     for label, listed in words.items():
         numbered = enumerate(templates, start=1)
         for (number, template), (gender, slot, person), each in product(numbered, places, listed):
@@ -123,7 +123,7 @@ def check_words(place: str, key: str, words: object) -> None:
 
 
 def recorded_file(file: str, recorded: str, text: str | None = None) -> dict[str, str]:
-    """Path and SHA-256 of a file (or of its `text`), as a run records them; an error if `recorded` is another."""
+    """Path and SHA-256 of a file (or of its `text`), as a run records them; raises if `recorded` is another SHA-256."""
     path = Path(file).expanduser()
     with path.open("rb") if text is None else BytesIO(text.encode()) as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()

@@ -67,7 +67,7 @@ def own_tests(name: str) -> Dataset:
 
 def _own_targets(data: Mapping[str, Any], topic: str, templates: Words) -> Iterator[Target]:
     kind = TargetSentence if templates else Target
-    men, women = (tuple(place for _, place in _places(data["attributes"][of], templates)) for of in ("A", "B"))
+    men, women = (tuple(place for _, place in _places(data["attributes"][side], templates)) for side in ("A", "B"))
     for test in data[topic]["tests"]:
         several = {"test": test["test"]} if "test" in test else {}
         for side in SIDES:

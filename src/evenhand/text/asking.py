@@ -52,16 +52,16 @@ def _to_ascii(text: str) -> str:
     text = text.translate(PLAIN)
     if text.isascii():
         return text.replace("\n", " ").replace("\r", " ").replace("\t", " ")
-    marks = (unicodedata.normalize("NFKD", one)[:1] for one in text)
+    marks = (unicodedata.normalize("NFKD", character)[:1] for character in text)
     return "".join(mark if mark.isascii() and mark.isprintable() else " " if mark.isspace() else "-" for mark in marks)
 
 
 def log_odds(places: Sequence[Place]) -> dict[Place, float]:
     """For each place, ln(p / (1 - p)): of a possessive for her and his, of a person for a name."""
     odds: dict[Place, float] = {}
-    for kind, (one, other) in SIDES.items():
+    for kind, sides in SIDES.items():
         if questions := list(dict.fromkeys(place for place in places if place.kind == kind)):
-            answers = logits([(place.before, place.after) for place in questions], one + other)
-            first, second = (np.logaddexp.reduce(side, axis=1) for side in np.split(answers, [len(one)], axis=1))
+            answers = logits([(place.before, place.after) for place in questions], sides[0] + sides[1])
+            first, second = (np.logaddexp.reduce(side, axis=1) for side in np.split(answers, [len(sides[0])], axis=1))
             odds |= dict(zip(questions, (first - second).astype(float).tolist(), strict=True))
     return odds

@@ -62,8 +62,8 @@ class Vocabulary:
 
     @cached_property
     def _naming(self) -> Naming:
-        own = dict(self.names or ()) if self.names or self.pairs else None
-        return Naming(own, always=bool(self.pairs))
+        listed = dict(self.names or ()) if self.names or self.pairs else None
+        return Naming(listed, always=bool(self.pairs))
 
     def first_names(self, text: str) -> Iterator[tuple[str, Gender]]:
         """Every first name of a person in a document, in lower case, with its gender; no words that have one anyway.
@@ -129,7 +129,7 @@ class Corpus:
     columns: tuple[str, ...] = ()
     lines: bool = False
     without: tuple[str, ...] = ()
-    """Files of a folder that are left out."""
+    """Files of a folder that are excluded."""
 
     @property
     def unit(self) -> str:
@@ -147,7 +147,7 @@ class Corpus:
         return documents(self.source, columns=self.columns, lines=self.lines, without=self.without)
 
     def not_english(self, lang: str | None, name: str) -> dict[str, str]:
-        """The files of a folder that are not English, and why. An error where all of it is not, unless `lang` is en."""
+        """The files of a folder that are not English, and why; raises if none is English, unless `lang` is en."""
         folder = Path(self.source).expanduser()
         if lang is not None or self.source in RELEASED or not folder.is_dir():
             check_language(self, lang, name)
@@ -159,8 +159,8 @@ class Corpus:
 def tally(texts: Iterable[tuple[int, str]], vocabulary: Vocabulary = OURS) -> CorpusCounts:
     """Count numbered documents: gendered words, first names, and sentences with a gendered word and a profession.
 
-    A sentence counts as female if it has only female words, as male if it has only male ones; those with both are left
-    out. First names are those that a swap would swap: on the list of names, and a person's where they stand
+    A sentence counts as female if it has only female words, as male if it has only male ones; those with both are
+    excluded. First names are those that a swap would swap: on the list of names, and a person's where they stand
     (text.names.Naming), every time they occur. They decide nothing about a sentence. Words around people are listed
     without function words and first names.
     """
@@ -202,8 +202,8 @@ def count_all(
     """The counts of each corpus, by its name; `engine="ray"` counts on a cluster, with the same numbers.
 
     Intervals resample documents. Texts that seem not to be English are refused, unless `lang="en"` says that they are.
-    With a folder `out`, counts are kept there until all are done, and the same call resumes after a stop. An error
-    if no corpus has a gendered word or a first name.
+    With a folder `out`, counts are kept there until all are done, and the same call resumes after a stop. Raises
+    BadInput if no corpus has a gendered word or a first name.
     """
     check_engine(engine, address, workers)
     skipped = {name: {} if vocabulary.pairs else corpus.not_english(lang, name) for name, corpus in corpora.items()}
@@ -239,8 +239,8 @@ def _count_corpus(
         before = f"{about}\n{json.dumps(vars(counts))}\n".encode()
         write_whole(part, lambda file: file.write(before))  # a second stop must lose nothing
     start = len(counts.totals)
-    left = enumerate(islice(filter(str.strip, corpus), start, None), start)
-    todo, work = sections(left, lambda document: len(document[1]), CHUNK), partial(tally, vocabulary=vocabulary)
+    uncounted = enumerate(islice(filter(str.strip, corpus), start, None), start)
+    todo, work = sections(uncounted, lambda document: len(document[1]), CHUNK), partial(tally, vocabulary=vocabulary)
     if engine == "local":
         chunks: Iterator[CorpusCounts] = map(work, todo)
     else:

@@ -36,15 +36,17 @@ PLACED = re.compile(rf"\b(?:{any_of('before_places')}|July or|\d+)[\s-]+$|[A-Z][
 """What precedes a place or a month that is also a name: in Georgia; Savannah, Georgia; 20 April."""
 INSIDE = re.compile(r"\b(?:in|at|near|the|The|\d+)\s+$")
 """The same if another capitalised word follows: in Virginia Beach, but the novels of Virginia Woolf."""
-WITHIN = re.compile(rf"\b(?:in|near|the|The|\d+|(?:{any_of('moves')})\s+to)\s+$")
-"""The same for a word that is a person elsewhere in the document, whom one may look at, or write to."""
+WITHIN = re.compile(rf"\b(?:in|near|the|The|\d+|(?:{any_of('moves')})\s+to)\s+$|(?:[A-Z][a-z]+\s+of|\bfrom)\s$")
+"""The same for a word that is a person elsewhere in the document, whom one may look at, or write to; and what precedes
+a country or a town: Governor of Victoria, from Georgia."""
 THING = re.compile(r"\b(?:the|The|a|an|upon|la|le|el|los|las|de|du)\s+$")
 """What precedes something that is not a person: the Benjamin, a ship; Stoke upon Trent; Conservatoire de Paris."""
 OWNED = re.compile(
     r"['’]s\s+[A-Z]|\s+\d+:\d|['’]ts?\b|\s+(?:nominat\w+|awards?|winners?|ale|cats?|city|people|spacecraft)\b|"
-    r"\s+\((?:1[89]|20)\d\d\)"
+    rf"\s+\((?:1[89]|20)\d\d\)|,\s+(?:{any_of('places', 'regions')}|New [JHMYSZ]|North [CD]|South [ACD]|West V)"
 )
-"""What follows a word that is not a person's name: Steven's Forest, Mark 16:2, Don't, Oscar winners, Belle (2013)."""
+"""What follows a word that is not a person's name: Steven's Forest, Mark 16:2, Don't, Oscar winners, Belle (2013);
+Milford, Connecticut."""
 QUOTED = re.compile(r"''|[\"”’](?!s)(?! [A-Z])")
 """What follows a title in quotation marks, such as a song or a show."""
 OPENED = re.compile(r"(?:``|''|[\"“‘])$")
@@ -61,10 +63,6 @@ AND = re.compile(r",?\s+(?:and|or)\s+|,\s+")
 """What connects two names: Hanna and Emily."""
 OF = re.compile(r"\s+of\b")
 ORDINAL = re.compile(r"(?:\dst|\dnd|\drd|\dth|[Ff]irst|[Ss]econd)\s$")
-RULED = re.compile(r"(?:[A-Z][a-z]+\s+of|\bfrom)\s$")
-"""What precedes a country or a town: Governor of Victoria, from Georgia."""
-STATE = re.compile(rf",\s+(?:{any_of('places', 'regions')}|New [JHMYSZ]|North [CD]|South [ACD]|West V)")
-"""What follows a town: Milford, Connecticut."""
 QUOTES = frozenset("\"“‘'")
 CALLED = re.compile(r",\s+(?:[a-z]|I\b)")
 """What follows somebody who is spoken to: "Lizzy, give him your hand"."""
@@ -218,10 +216,10 @@ class Naming:
             for ((word, _),) in alone
             if not self.table[word.lower()].surname and (word in CONTEXT["elsewhere"] or word in CONTEXT["words"])
         }
-        for one, other in pairwise(alone):
-            pair = {one[0][0], other[0][0]}
+        for left, right in pairwise(alone):
+            pair = {left[0][0], right[0][0]}
             surnames = any(self.table[word.lower()].surname for word in pair)
-            if len(pair & doubtful) == 1 and not surnames and AND.fullmatch(text, _end(one), other[0][1]):
+            if len(pair & doubtful) == 1 and not surnames and AND.fullmatch(text, _end(left), right[0][1]):
                 first |= pair
         sure = set(first)
         for run in alone:
@@ -304,14 +302,13 @@ class Draft:
             or (run[-1][0] in CONTEXT["brands"] and BRAND.match(text, _end(run)))
             or (word in CONTEXT["words"] and ASKS.match(text, stop))
             or (upper and BRACKETED.match(text, start - 1))
-            or (len(run) == 1 and (OWNED.match(text, stop) or STATE.match(text, stop)))
+            or (len(run) == 1 and OWNED.match(text, stop))
             or (len(run) > 1 and name.surname and PLACE_WORDS.search(before))
             or (word in CONTEXT["offices"] and (OF.match(text, stop) or ORDINAL.search(before)))
         ):
             return False
         if word in CONTEXT["elsewhere"] and (PLACED if len(run) == 1 else INSIDE).search(before):
-            placed = WITHIN.search(before) or RULED.search(before)
-            return len(run) == 1 and word in first and not placed
+            return len(run) == 1 and word in first and not WITHIN.search(before)
         if len(run) > 1:
             if index == len(run) - 1:  # a surname, unless a title makes it the first
                 lord = name.surname and run[0][0] in ("Lord", "Lady", "Father", "Mother")

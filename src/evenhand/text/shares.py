@@ -46,12 +46,12 @@ class CorpusCounts:
     """How often each first name occurs, as "female mary"."""
     found: dict[str, list[tuple[int, int, int]]] = field(default_factory=dict)
     """For each profession, its gendered sentences: number of the document, female, male."""
-    contexts: dict[str, Counter[str]] = field(default_factory=lambda: {of: Counter() for of in (*SIDES, *PAIRS)})
+    contexts: dict[str, Counter[str]] = field(default_factory=lambda: {part: Counter() for part in (*SIDES, *PAIRS)})
     """In how many female and male sentences each word occurs; and these numbers of each document, multiplied."""
 
     def add_contexts(self, female: Counter[str], male: Counter[str]) -> None:
         both = {word: n * male[word] for word, n in female.items() if word in male}
-        squares = ({word: n * n for word, n in of.items()} for of in (female, male))
+        squares = ({word: n * n for word, n in side.items()} for side in (female, male))
         for counts, more in zip(self.contexts.values(), (female, male, *squares, both), strict=True):
             counts.update(more)
 
@@ -61,15 +61,15 @@ class CorpusCounts:
             self.found.setdefault(word, []).extend(places)
         for name in COUNTS:
             getattr(self, name).update(getattr(other, name))
-        for of, words in other.contexts.items():
-            self.contexts[of].update(words)
+        for part, words in other.contexts.items():
+            self.contexts[part].update(words)
 
     @classmethod
     def from_json(cls, line: str) -> "CorpusCounts":
         """The counts that `json.dumps(vars(...))` wrote."""
         fields = json.loads(line)
         fields |= {name: Counter(fields[name]) for name in COUNTS}
-        return cls(**fields | {"contexts": {of: Counter(words) for of, words in fields["contexts"].items()}})
+        return cls(**fields | {"contexts": {part: Counter(words) for part, words in fields["contexts"].items()}})
 
 
 @dataclass(frozen=True)
@@ -262,7 +262,7 @@ def _context_table(counts: CorpusCounts) -> tuple[pd.DataFrame, int]:
     p = counts.sentences["female"] / about if about else 0.5
     frame = pd.DataFrame(counts.contexts).fillna(0).astype(int).sort_index()  # so that ties in z have the same order
     frame = frame[(frame["female"] + frame["male"] >= FEWEST) & (0 < p < 1)].rename_axis("word").reset_index()
-    f, m, ff, mm, fm = (frame[of].to_numpy() for of in (*SIDES, *PAIRS))
+    f, m, ff, mm, fm = (frame[part].to_numpy() for part in (*SIDES, *PAIRS))
     over_documents = (1 - p) ** 2 * ff - 2 * p * (1 - p) * fm + p**2 * mm
     z: Floats = (p * m - (1 - p) * f) / np.sqrt(np.maximum(over_documents, (f + m) * p * (1 - p)))
     exact = 2 * np.minimum(bdtr(f, f + m, p), bdtrc(f - 1, f + m, p))  # few are not normal

@@ -229,8 +229,8 @@ def _swap_folder(folder: Path, out: Path, job: Job, lang: str | None) -> Swapped
             target = out / path.relative_to(folder)
             if (done := finished.get(str(target))) is None:
                 prepare(target.parent)
-                its_job = replace(_job_for(path, job), first=documents, force=True, unchanged=True)
-                done = asdict(_swap_one(path, target, its_job, "en")) | {"out": str(target), "trail": None}
+                file_job = replace(_job_for(path, job), first=documents, force=True, unchanged=True)
+                done = asdict(_swap_one(path, target, file_job, "en")) | {"out": str(target), "trail": None}
                 with part.open("a", encoding="utf-8") as notes:
                     notes.write(json.dumps(done) + "\n")
             documents, rewritten = documents + done["documents"], rewritten + done["rewritten"]

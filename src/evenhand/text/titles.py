@@ -51,10 +51,10 @@ def forms(text: str) -> tuple[Mapping[str, str], bool]:
 
 def with_dots(text: str, old: str, stop: int, new: str, dotted: bool) -> tuple[str, str]:
     """A title and its partner with the dots that belong to them: Mr. and Miss, where the document writes Mr."""
-    one, other = old.lower() in SHORT, new.lower() in SHORT
-    if one == other:
+    from_short, to_short = old.lower() in SHORT, new.lower() in SHORT
+    if from_short == to_short:
         return old, new  # what follows stays as it is
-    if one:
+    if from_short:
         return (old + "." if text[stop : stop + 1] == "." and FOLLOWED.match(text, stop + 1) else old), new
     return old, new + "." * dotted
 

@@ -39,13 +39,13 @@ def test_every_format_and_spelling_gives_the_same(
     assert str(listed) == "2 examples"
 
 
-def test_rows_without_a_label_or_a_text_are_left_out_and_counted(tmp_path: Path) -> None:
+def test_rows_without_a_label_or_a_text_are_excluded_and_counted(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     made = [{"sentence1": "a", "sentence2": "b", "gold_label": label} for label in ("neutral", "-", "", None, "-1")]
     made += [{"sentence1": "a", "sentence2": "b"}, {"sentence1": "a", "sentence2": " ", "gold_label": "neutral"}]
     path.write_text("".join(json.dumps(row) + "\n" for row in made))
     assert str(examples(str(path))) == (
-        "1 examples (left out: 5 without a label, 1 with an empty premise or hypothesis)"
+        "1 examples (excluded: 5 without a label, 1 with an empty premise or hypothesis)"
     )
 
 

@@ -50,7 +50,7 @@ def test_every_order_of_options_is_as_frequent_as_any_other(made: Path) -> None:
     assert all(item.options == tuple(rows[id][f"ans{n}"] for n in range(3)) for id, item in released.items())
 
 
-def test_rows_whose_people_are_of_one_gender_are_left_out(made: Path) -> None:
+def test_rows_whose_people_are_of_one_gender_are_excluded(made: Path) -> None:
     before = len(choices("bbq-ambiguous"))
     for kind in ("F", "M"):
         rows = made_bbq.rows()

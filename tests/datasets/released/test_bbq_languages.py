@@ -209,7 +209,7 @@ def test_a_row_that_lacks_fields_is_named(made: Path, name: str, file: str) -> N
         datasets.load(name)
 
 
-def test_rows_whose_people_are_of_one_gender_are_left_out(made: Path) -> None:
+def test_rows_whose_people_are_of_one_gender_are_excluded(made: Path) -> None:
     rows = made_bbq.rows()
     of_one = [
         {**rows[0], "answer_info": {f"ans{n}": [f"{n}", kind] for n, kind in enumerate(("unknown", *kinds))}}
@@ -223,7 +223,7 @@ def test_rows_whose_people_are_of_one_gender_are_left_out(made: Path) -> None:
     assert len(choices("bbq-ambiguous-es")) == len(choices("bbq-ambiguous")) - 1
 
 
-def test_a_context_with_a_name_that_is_not_filled_in_is_left_out(made: Path) -> None:
+def test_a_context_with_a_name_that_is_not_filled_in_is_excluded(made: Path) -> None:
     rows = made_bbq.german(made_bbq.rows())
     rows[0]["Disambiguating_Context"] = "{[NAME2}} was late."
     made_bbq.write_german(made, rows)

@@ -70,7 +70,7 @@ def test_pro_minus_anti_ignores_a_general_preference(tmp_path: Path, monkeypatch
         ("I met [the smith] and heard [her] sing.", "I met [the smith] and heard [he] sing."),
     ],
 )
-def test_versions_that_differ_in_more_than_a_pronoun_are_left_out(
+def test_versions_that_differ_in_more_than_a_pronoun_are_excluded(
     pro: str, anti: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path, monkeypatch, f"{PRO}3 {pro}\n", f"{ANTI}3 {anti}\n")

@@ -68,14 +68,14 @@ class Example(NamedTuple):
 
 @dataclass(frozen=True)
 class Examples:
-    """Examples to train on, and the number of rows left out, by reason."""
+    """Examples to train on, and the number of rows that are excluded, by reason."""
 
     rows: list[Example]
-    left_out: Mapping[str, int]
+    excluded: Mapping[str, int]
 
     def __str__(self) -> str:
-        without = ", ".join(f"{n:,} {why}" for why, n in self.left_out.items())
-        return f"{len(self.rows):,} examples" + (f" (left out: {without})" if without else "")
+        reasons = ", ".join(f"{n:,} {why}" for why, n in self.excluded.items())
+        return f"{len(self.rows):,} examples" + (f" (excluded: {reasons})" if reasons else "")
 
 
 def examples(source: str, part: Literal["train", "dev"] = "train") -> Examples:
@@ -86,13 +86,13 @@ def examples(source: str, part: Literal["train", "dev"] = "train") -> Examples:
     """
     path = _release_file(source, part) if source in RELEASED else Path(source).expanduser()
     labelled: list[Example] = []
-    left_out: Counter[str] = Counter()
+    excluded: Counter[str] = Counter()
     for line, (premise, hypothesis, label) in _read_jsnli(path) if source == "jsnli" else _table(path):
         label = label.strip().lower()
         if label in UNLABELLED:
-            left_out["without a label"] += 1
+            excluded["without a label"] += 1
         elif not premise.strip() or not hypothesis.strip():
-            left_out["with an empty premise or hypothesis"] += 1
+            excluded["with an empty premise or hypothesis"] += 1
         elif label not in MEANT:
             raise BadInput(
                 f"{path}, line {line}: a label must be {', '.join(LABELS)}, or 0, 1, 2 in that order. Got '{label}'. "
@@ -100,7 +100,7 @@ def examples(source: str, part: Literal["train", "dev"] = "train") -> Examples:
             )
         else:
             labelled.append(Example(premise, hypothesis, MEANT[label]))
-    all_examples = Examples(labelled, left_out)
+    all_examples = Examples(labelled, excluded)
     if not labelled:
         raise BadInput(f"'{path}' has nothing to train on: {all_examples}. {HINT}")
     return all_examples

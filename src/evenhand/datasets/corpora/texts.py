@@ -124,7 +124,7 @@ def documents(
 
     A document is a line of a text file or, without `lines`, a paragraph, whose wrapped lines are joined, and in a
     folder the whole file; a row of a .tsv (column Text), .csv, .jsonl or .parquet (text), or the texts in these
-    `columns`. Files of a folder can be left out: `without`.
+    `columns`. Files of a folder can be excluded: `without`.
     """
     if columns and (source == "balanced" or source in RELEASED):
         raise BadInput(f"The corpus '{source}' has no columns to choose from. Leave out `column`.")

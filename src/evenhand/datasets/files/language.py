@@ -68,7 +68,7 @@ def check_language(texts: Iterable[str], lang: str | None, corpus: str = "") -> 
 
 
 def not_english_files(folder: Path, files: Sequence[Path], read: Callable[[Path], Iterable[str]]) -> dict[str, str]:
-    """The files of a folder that are not English, by their names in it, and why. An error where none of them is."""
+    """The files of a folder that are not English, by their names in it, and why; raises if none of them is English."""
     others = {str(file.relative_to(folder)): why for file in files if (why := not_english(read(file)))}
     if others and len(others) == len(files):
         why = next(iter(others.values()))

@@ -112,7 +112,7 @@ def _convert_errors(path: Path) -> Iterator[None]:
 def texts_in(folder: Path, *, decoded: bool = False) -> list[Path]:
     """The text files in a folder and its subfolders, in a fixed order; hidden ones are excluded.
 
-    An error if there are none, or if a link leads out of the folder, to files that the user did not give. With
+    Raises BadInput if there are none, or if a link leads out of the folder, to files that the user did not give. With
     `decoded`, also if a file is not UTF-8, before output is written for the others.
     """
     paths, whole = list[Path](), folder.resolve()

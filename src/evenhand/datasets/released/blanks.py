@@ -53,8 +53,8 @@ def winobias(split: Split = "all") -> Dataset:
     """1,514 sentences with a blank for the pronoun of one of two occupations, from both splits or one of them.
 
     In type 1, only what the sentence says tells whose pronoun it is; in type 2, grammar does. `stereotyped_as` is the
-    gender of the pronoun in the pro-stereotyped version, the other one is in the anti-stereotyped version. Left out are
-    sentences whose versions differ in more than one pronoun, or have another word of one gender.
+    gender of the pronoun in the pro-stereotyped version, the other one is in the anti-stereotyped version. Sentences
+    whose versions differ in more than one pronoun, or have another word of one gender, are excluded.
     """
     parts = [part for part in ("dev", "test") if split in ("all", part)]
     lines = [item for kind in ("1", "2") for part in parts for item in _winobias_items(kind, part)]
@@ -75,10 +75,10 @@ def winobias(split: Split = "all") -> Dataset:
 
 
 def _winobias_items(kind: str, split: str) -> Iterator[Blank | None]:
-    """The sentences of a file, None for each that is left out."""
+    """The sentences of a file, None for each that is excluded."""
     pro, anti = (find_release("winobias", f"{side}_stereotyped_type{kind}.txt.{split}") for side in ("pro", "anti"))
-    one, other = (path.read_text(encoding="utf-8").splitlines() for path in (pro, anti))
-    for line, versions in enumerate(zip_longest(one, other, fillvalue=""), start=1):
+    sides = (path.read_text(encoding="utf-8").splitlines() for path in (pro, anti))
+    for line, versions in enumerate(zip_longest(*sides, fillvalue=""), start=1):
         text, marked = _read_marked(f"{pro}, line {line}", versions[0])
         against, _ = _read_marked(f"{anti}, line {line}", versions[1])
         words = _changed_word(text, against)
@@ -114,11 +114,11 @@ def _read_marked(place: str, line: str) -> tuple[str, list[Span]]:
     return text, spans
 
 
-def _changed_word(one: str, other: str) -> tuple[Span, Span] | None:
+def _changed_word(first: str, second: str) -> tuple[Span, Span] | None:
     """The position, in each version, of the one word in which they differ; None if they differ in more."""
-    match changes(one, other):
-        case [WordChange((here,), (there,))]:
-            return here, there
+    match changes(first, second):
+        case [WordChange((old,), (new,))]:
+            return old, new
     return None
 
 

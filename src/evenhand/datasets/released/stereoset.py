@@ -53,8 +53,8 @@ def load(name: str, bias: Bias = "all") -> Dataset:
 def _item(row: Mapping[str, str]) -> Triple:
     stereotype, anti_stereotype, unrelated = sentences = [row[label] for label in LABELS]
     groups = {name: row[name] for name in ("bias_type", "target", "task")}
-    if row["bias_type"] == "gender" and (of := gender(row["target"])):
-        groups["term"] = {"female": "women", "male": "men"}[of]
+    if row["bias_type"] == "gender" and (side := gender(row["target"])):
+        groups["term"] = {"female": "women", "male": "men"}[side]
     fillers = tuple(_filler(row, text) for text in sentences) if row["task"] == "intrasentence" else ()
     return Triple(row["id"], stereotype, anti_stereotype, unrelated, row["context"], groups, fillers)
 
