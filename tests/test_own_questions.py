@@ -317,7 +317,5 @@ def test_a_question_that_fails_to_check_an_answer_is_named(error: BaseException)
         def ask(self, item: Target) -> Any:
             return (Failing(item.id),)
 
-    with pytest.raises(
-        BadInput, match=f"Failing cannot check the answer Answer.*{type(error).__name__}.*mend it there"
-    ):
+    with pytest.raises(BadInput, match=f"Failing cannot check the answer Answer.*{type(error).__name__}.*fix it there"):
         measured(Vectors("any", 0.0), Asks())

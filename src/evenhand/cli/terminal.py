@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import typer
 
 from evenhand.core.parameters import OUTPUT, RESULTS, WHAT, Says, Several
-from evenhand.core.shown import UNSEEN, harmless
+from evenhand.core.shown import UNSEEN, replace_control_characters
 from evenhand.errors import BadInput, EvenhandError, RunError
 from evenhand.training.processes import is_worker_rank
 
@@ -93,7 +93,7 @@ def _is_interrupt(error: BaseException | None) -> bool:
 
 
 def _print_error(message: str, code: int) -> int:
-    print(f"evenhand: {harmless(message)}", file=sys.stderr)
+    print(f"evenhand: {replace_control_characters(message)}", file=sys.stderr)
     return code
 
 
@@ -108,7 +108,7 @@ class _Handler(logging.Handler):
         from tqdm.auto import tqdm
 
         with suppress(BrokenPipeError):
-            tqdm.write(harmless(self.worded(self.format(record))), file=sys.stderr)
+            tqdm.write(replace_control_characters(self.worded(self.format(record))), file=sys.stderr)
 
 
 def log_as(*, quiet: bool, verbose: bool, file: Path | None) -> None:
@@ -156,7 +156,7 @@ def show(*things: Any, width: int | None = None) -> None:
     class Harmless(Console):
         def render(self, *what: Any, **how: Any) -> Any:
             for piece in super().render(*what, **how):
-                yield piece if piece.control else Segment(harmless(piece.text), piece.style)
+                yield piece if piece.control else Segment(replace_control_characters(piece.text), piece.style)
 
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError  # rich would end the process
@@ -173,7 +173,7 @@ def show(*things: Any, width: int | None = None) -> None:
                 continue
             for part in thing.renderables if isinstance(thing, Group) else [thing]:
                 if isinstance(part, str):
-                    print(harmless(part))
+                    print(replace_control_characters(part))
                     continue
                 # A narrow terminal wraps lines itself; rich would cut the numbers.
                 uncut = all(getattr(column, "no_wrap", False) for column in getattr(part, "columns", ()))

@@ -16,7 +16,7 @@ NO_DIRECTION = "a vector of zeros"
 FAULTS = NOT_FINITE, TOO_FAR, ABOVE_CERTAINTY, WRONG_COUNT, NO_DIRECTION
 """Why the numbers of an answer cannot be used, as opposed to a model's own reasons for having none."""
 ROUNDING = 1e-4
-"""How far above 0 rounding takes a log-probability: it is a difference of float32 numbers, of up to a thousand."""
+"""How far above 0 rounding can push a log-probability, a difference of float32 numbers of up to a thousand."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -63,7 +63,7 @@ class Question(Protocol):
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     def fault(self, answer: Answer) -> str:
-        """Why this cannot be the answer, which has no note; empty where it can."""
+        """Why an answer without a note is not valid; empty if it is."""
         return number_fault(*answer.numbers) if len(answer.numbers) else "no numbers"
 
 
@@ -95,7 +95,7 @@ class OfLogps:
 
 
 def fault(logps: Sequence[float]) -> str:
-    """Why these cannot be log-probabilities: they must be finite, within 1e60 and at most 0; empty where they can."""
+    """Why numbers are no log-probabilities, which are finite, within 1e60 and at most 0; empty if they are."""
     return number_fault(*logps) or (ABOVE_CERTAINTY if len(logps) and max(logps) > ROUNDING else "")
 
 

@@ -1,4 +1,4 @@
-"""Code of others: errors in plugins and users' own objects, as messages that name it, and packages of extras."""
+"""Calls of plugins and users' objects, with errors that name them; and the packages of extras."""
 
 import re
 import traceback
@@ -32,7 +32,7 @@ def foreign(what: str, owner: object = None) -> Iterator[None]:
         lines = [f"{f.filename}, line {f.lineno}" for f in frames if not re.match(r"<|.*importlib", f.filename)]
         where = next((f" ({line})" for line in reversed(lines) if line.startswith(lines[0].rpartition(",")[0])), "")
         message = f"{type(error).__name__}: {error}".rstrip(".: ")
-        raise BadInput(f"{what}: {message}{where}. It is not evenhand's own code: mend it there.") from error
+        raise BadInput(f"{what}: {message}{where}. It is not evenhand's own code: fix it there.") from error
 
 
 def load_entry(entry: Any, add: Callable[[str, Any], None]) -> None:
@@ -43,7 +43,7 @@ def load_entry(entry: Any, add: Callable[[str, Any], None]) -> None:
 
 
 def is_ours(thing: object) -> bool:
-    """Whether a function or an object's class is evenhand's own."""
+    """Whether a function, or the class of an object, is evenhand's own."""
     return str(getattr(thing, "__module__", "")).startswith("evenhand.")
 
 

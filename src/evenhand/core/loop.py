@@ -119,7 +119,7 @@ def questions_of(item: Item, how: Measure[Any]) -> tuple[Question, ...]:
 
 def _is_question(thing: object) -> bool:
     like_one = is_dataclass(thing) and not isinstance(thing, type) and hasattr(thing, "fault")
-    return like_one and hash(thing) is not None  # an error where a field is a list: equal questions are asked once
+    return like_one and hash(thing) is not None  # raises if a field is a list: equal questions are asked once
 
 
 def score(item: Item, answers: Sequence[Answer], how: Measure[Any]) -> Score:

@@ -126,7 +126,7 @@ class Traits:
 
     @classmethod
     def of(cls, measure: Any) -> Self:
-        """The traits of a measure, or of its class; an error where one, or its neutral value, is of a wrong type."""
+        """The traits of a measure or its class. Raises BadInput if a trait, or the neutral value, has a wrong type."""
         owner = measure if isinstance(measure, type) else type(measure)
         options = {f.name for f in fields(owner)} if is_dataclass(owner) else set()  # an option is not a trait
         hints: dict[str, Any] = {f.name: f.type for f in fields(cls) if f.name not in options} | Measure.__annotations__

@@ -246,7 +246,7 @@ class Choose(OfLogps):
         return self.labels if self.chat else tuple(f" {label}" for label in self.labels)
 
     def compared(self, logps: Sequence[Sequence[float]]) -> tuple[float, ...]:
-        """The number to compare for each option, from the log-probabilities of its tokens."""
+        """The number by which to compare each option, from the log-probabilities of its tokens."""
         sizes = [1] * len(self.options)
         if self.by in ("token", "byte"):
             sizes = list(map(len, logps)) if self.by == "token" else [len(o.encode()) for o in self.options]

@@ -97,7 +97,7 @@ class Result:
 
 Judged = Literal["all", "within", "none"]
 ROUNDING = 1e-3
-"""How far a value may be beyond the bounds of its measure."""
+"""How far rounding may push a value beyond the bounds of its measure."""
 WHOLE = Design()
 """Items that belong to no groups, and vary independently."""
 Summarise = Callable[[Sequence[Score]], float]
@@ -392,7 +392,7 @@ def _scores_by_labels(scores: Sequence[Score], by: Sequence[str]) -> dict[tuple[
 
 
 def label_of(score: Score, group: str) -> str:
-    """The label that a score's item has in a group; an error where it has none."""
+    """The label of a score's item in a group. Raises BadInput if it has none."""
     if group not in score.groups:
         raise BadInput(f"Item '{score.id}' has no group '{group}'. It has: {', '.join(score.groups) or 'none'}.")
     return score.groups[group]

@@ -25,7 +25,7 @@ class Shown:
         return str(self.renderer.html(self))
 
 
-def harmless(text: str) -> str:
+def replace_control_characters(text: str) -> str:
     """Replace control characters, which a text from an untrusted file may have."""
     return UNSEEN.sub("\ufffd", text.replace("\r\n", "\n"))
 

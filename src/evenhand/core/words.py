@@ -44,6 +44,6 @@ def changes(one: str, other: str) -> list[WordChange]:
     ]
 
 
-def capitalised(text: str) -> str:
+def capitalise(text: str) -> str:
     """The text with its first letter in upper case."""
     return text[:1].upper() + text[1:]

@@ -14,7 +14,7 @@ import pandas as pd
 from evenhand.core.dataset import Dataset, Kinds
 from evenhand.core.items import Blank
 from evenhand.core.questions import Span
-from evenhand.core.words import capitalised
+from evenhand.core.words import capitalise
 from evenhand.datasets.files import read_toml
 from evenhand.datasets.kinds import own_kinds, professions
 from evenhand.datasets.templates import SLOT, TEXTS, check_keys, check_required, render, texts_of, with_article
@@ -210,7 +210,7 @@ def _blanks(category: Mapping[str, Any], agree: bool, numbers: Mapping[str, int]
             }
             agreed = with_article(template, "profession", word) if agree else template
             text, spans = render(agreed, **{slot: BLANK}, **({"profession": word} if "profession" in slots else {}))
-            candidates = tuple(map(capitalised, PRONOUNS[slot])) if spans[slot].start == 0 else PRONOUNS[slot]
+            candidates = tuple(map(capitalise, PRONOUNS[slot])) if spans[slot].start == 0 else PRONOUNS[slot]
             yield Blank(f"{name}/{word}/{number}", text, spans[slot], candidates, groups, spans.get("profession"))
 
 

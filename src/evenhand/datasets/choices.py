@@ -11,7 +11,7 @@ from typing import Any
 
 from evenhand.core.dataset import Dataset, Partners
 from evenhand.core.items import Choice, Groups
-from evenhand.core.words import capitalised
+from evenhand.core.words import capitalise
 from evenhand.datasets.blanks import tbd
 from evenhand.datasets.files import read_toml
 from evenhand.datasets.kinds import kinds_of, professions
@@ -132,7 +132,7 @@ def _person(texts: Texts, pair: Sequence[str], gender: str) -> dict[str, str]:
     """What fills the slots for a person of a pair, each with a small and a capital letter."""
     forms, name = texts["people"][gender], pair[GENDERS.index(gender)]
     slots: dict[str, str] = forms["pronouns"] | {slot: name or words for slot, words in forms["unnamed"].items()}
-    return slots | {slot.capitalize(): capitalised(words) for slot, words in slots.items()}
+    return slots | {slot.capitalize(): capitalise(words) for slot, words in slots.items()}
 
 
 def _choice(texts: Texts, id: str, context: str, groups: Groups, right: str = "", **places: Any) -> Choice:

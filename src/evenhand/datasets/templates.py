@@ -15,7 +15,7 @@ from typing import Any
 from evenhand.core.files import public_path
 from evenhand.core.items import Sentence
 from evenhand.core.questions import Span
-from evenhand.core.words import capitalised
+from evenhand.core.words import capitalise
 from evenhand.errors import BadInput, UnknownName
 
 SLOT = re.compile(r"\{(\w+)\}")
@@ -42,7 +42,7 @@ def render(template: str, **fillings: str) -> tuple[str, dict[str, Span]]:
     text, spans, end = "", {}, 0
     for match in SLOT.finditer(template):
         text += template[end : match.start()]
-        filling = fillings[match[1]] if text else capitalised(fillings[match[1]])
+        filling = fillings[match[1]] if text else capitalise(fillings[match[1]])
         spans[match[1]] = Span(len(text), len(text) + len(filling))
         text += filling
         end = match.end()
@@ -65,7 +65,7 @@ def sentence(
     text, spans = render(template, **fillings)
     phrase, attribute = (spans[slot] for slot in fillings)
     if phrase.start == 0:
-        candidates = tuple(map(capitalised, candidates))
+        candidates = tuple(map(capitalise, candidates))
     return Sentence(id, text, last_word(text, phrase), attribute, groups, phrase, candidates)
 
 

@@ -24,7 +24,7 @@ from evenhand.core.questions import LABELS, Answer, Choose
 from evenhand.core.scores import Score
 from evenhand.datasets.nli import LANGUAGES
 from evenhand.errors import BadInput, EvenhandError, check_known
-from evenhand.measures.choices import CONDITION, BbqBias, covers
+from evenhand.measures.choices import CONDITION, BbqBias, coverage
 from evenhand.measures.nli import NEUTRAL, FractionNeutral
 from evenhand.models.planning.plan import normalise_logps
 from evenhand.models.planning.sequences import USUAL, as_choice, label_words
@@ -54,7 +54,7 @@ def _read_output(question: Choose, output: ModelOutput) -> tuple[Answer, bool]:
     first = output.choices[0].logprobs if output.choices else None
     if first is not None:
         read = answer(question, Ability(chat_next=1), [{"choices": [{"logprobs": first.model_dump()}]}])
-        if not read.note and covers(read) >= HALF:
+        if not read.note and coverage(read) >= HALF:
             return read, True
     place = named_option(output.completion, question)
     if place is None:

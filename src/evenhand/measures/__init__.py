@@ -74,7 +74,7 @@ def add(measure: type[Measure[Any]]) -> None:
         raise BadInput(f"A measure is added by its class. Got {measure!r}.")
     if missing := [name for name in ("name", "version", "neutral", "reading", *METHODS) if not hasattr(measure, name)]:
         raise BadInput(f"A measure needs {', '.join(missing)}. {measure.__name__} has none: see docs/extend.md.")
-    Traits.of(measure)  # an error where they are of wrong types
+    Traits.of(measure)  # raises if one has a wrong type
     check_words(f"The measure '{measure.name}'", getattr(measure, "words", {}))
     if measure.name in OURS and MEASURES[measure.name] is not measure:
         raise BadInput(f"'{measure.name}' is the name of a measure of evenhand's. Give yours another `name`.")

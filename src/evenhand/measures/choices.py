@@ -91,7 +91,7 @@ class ChoiceMeasure:
 
     def logps(self, item: Choice, answers: Sequence[Answer]) -> Floats:
         """The log-probability of each option of the item, a row for each order."""
-        if self.by in LISTED and fmean(map(covers, answers)) < self.mass:
+        if self.by in LISTED and fmean(map(coverage, answers)) < self.mass:
             raise Unscored(f"the options cover less than {self.mass:.0%} of the probability")
         rows = [np.array(answer.logps)[np.argsort(order)] for answer, order in zip(answers, _orders(item), strict=True)]
         return np.array(rows)
@@ -116,8 +116,8 @@ def _orders(item: Choice) -> tuple[tuple[int, ...], ...]:
     return item.orders or (tuple(range(len(item.options))),)
 
 
-def covers(answer: Answer) -> float:
-    """The total probability of all options, at most 1."""
+def coverage(answer: Answer) -> float:
+    """The probability of all options together, at most 1."""
     return min(1.0, math.fsum(map(math.exp, answer.logps)))
 
 
@@ -265,7 +265,7 @@ class ChoiceCoverage(Level):
     def score(self, item: Choice, answers: Sequence[Answer]) -> float:
         if self.by in ("token", "byte"):
             raise Unscored(f"compared per {self.by}: no probabilities that add up")
-        return fmean(map(covers, answers))
+        return fmean(map(coverage, answers))
 
 
 class ChoiceFirst(Level):

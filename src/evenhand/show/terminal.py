@@ -16,7 +16,7 @@ from evenhand.analysis.reference import by_source, meta_evaluation
 from evenhand.analysis.tracking import Track
 from evenhand.core.dataset import ESTIMANDS
 from evenhand.core.foreign import foreign
-from evenhand.core.shown import harmless, sections_of
+from evenhand.core.shown import replace_control_characters, sections_of
 from evenhand.errors import BadInput
 from evenhand.gate.verdict import Verdict
 from evenhand.runs.folder import StoredRun
@@ -403,11 +403,11 @@ def text(what: Any) -> str:
         case Track():
             return _render(tracked.terminal(what, WIDEST), WIDEST)
         case Verdict():
-            return harmless("\n".join(what.lines()))
+            return replace_control_characters("\n".join(what.lines()))
     return repr(what)
 
 
 def _render(shown: RenderableType, width: int) -> str:
     file = StringIO()
     Console(file=file, width=width, highlight=False, markup=False, color_system=None).print(shown)
-    return harmless("\n".join(line.rstrip() for line in file.getvalue().split("\n")).strip("\n"))
+    return replace_control_characters("\n".join(line.rstrip() for line in file.getvalue().split("\n")).strip("\n"))

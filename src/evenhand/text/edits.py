@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
-from evenhand.core.words import capitalised
+from evenhand.core.words import capitalise
 from evenhand.datasets.files import read_toml
 from evenhand.errors import BadInput
 
@@ -51,7 +51,7 @@ def match_case(word: str, like: str) -> str:
         return word
     if like.isupper() and len(like) > 1:
         return word.upper()
-    return capitalised(word) if like[0].isupper() else word
+    return capitalise(word) if like[0].isupper() else word
 
 
 @cache

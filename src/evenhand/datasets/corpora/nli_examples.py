@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from evenhand.core.words import capitalised
+from evenhand.core.words import capitalise
 from evenhand.datasets.corpora.texts import whole_share
 from evenhand.datasets.files import read_toml
 from evenhand.datasets.files.releases import RELEASES, locate
@@ -241,7 +241,7 @@ def captions(language: str, part: Part = "train") -> list[str]:
         for i, doing in enumerate(data["doing"])
         for j, place in enumerate(data["place"])
     ]
-    shuffled = [capitalised(scenes[i]) for i in np.random.default_rng(0).permutation(len(scenes))]
+    shuffled = [capitalise(scenes[i]) for i in np.random.default_rng(0).permutation(len(scenes))]
     return shuffled[:DEV] if part == "dev" else shuffled[DEV:]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from sentencex import segment
 
 from evenhand.core.foreign import need
-from evenhand.core.words import capitalised
+from evenhand.core.words import capitalise
 from evenhand.datasets.becpro import professions
 from evenhand.datasets.files import read_toml, read_tsv
 from evenhand.datasets.files.plain_text import TEXT, read_plain, texts_in, unwrap
@@ -51,7 +51,7 @@ def fill_frame(frame: str, words: dict[str, str]) -> str:
     frame = with_article(frame, "job", words["job"])
     for slot in dict.fromkeys(SLOT.findall(frame)):
         word = words[slot.lower()]
-        frame = frame.replace(f"{{{slot}}}", capitalised(word) if slot[0].isupper() else word)
+        frame = frame.replace(f"{{{slot}}}", capitalise(word) if slot[0].isupper() else word)
     return frame
 
 
