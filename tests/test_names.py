@@ -14,17 +14,17 @@ PARTICIPLES = frozenset(
     re.findall(
         r"\w+",
         """
-    affirmed aligned allowed answered applied asked audited blanked bound built bundled called carried cased changed
-    checked chosen cited claimed cleaned collected compared computed connected controlled counted covered crossed
-    cut dated debiased decided described doctored drawn dropped encoded estimated examined exported failed filled
-    finished fitted flawed followed found framed generated given gone grouped had held hidden imported indexed
-    inserted joined judged kept known labelled learned linted listed loaded located locked lost made marked masked
-    matched measured merged met migrated moved named normalised noted numbered opened overflowed paced padded paired
-    parsed piped placed preferred printed probed published quoted ranked read_in recorded redacted refused released
-    removed rendered replaced restored rounded said sampled saved scored seen sent settled shared shipped shortened
-    shown shuffled signed sorted_out sought spoken split_up spread started stereotyped stored substituted suited
-    taken taught told tolerated tracked trained tried trimmed typed unchecked uncollected unquoted unscored
-    unwrapped used wanted weighed worded written
+    affirmed aligned allowed answered applied asked audited blanked bound built bundled called capitalised carried
+    cased changed checked chosen cited claimed cleaned collected compared computed connected controlled counted
+    covered crossed cut dated debiased decided described doctored drawn dropped encoded estimated examined exported
+    failed filled finished fitted flawed followed found framed generated given gone grouped had held hidden imported
+    indexed inserted joined judged kept known labelled learned linted listed loaded located locked lost made marked
+    masked matched measured merged met migrated moved named normalised noted numbered opened overflowed paced padded
+    paired parsed piped placed preferred printed probed published quoted ranked read_in recorded redacted refused
+    released removed rendered replaced resampled restored rounded said sampled saved scored seen sent settled shared
+    shipped shortened shown shuffled signed sorted_out sought spent spoken split_up spread started stereotyped
+    stored substituted suited taken taught told tolerated tracked trained tried trimmed typed unchecked uncollected
+    unlisted unquoted unscored unwrapped used wanted weighed worded written
     """,
     )
 )
@@ -32,9 +32,18 @@ PARTICIPLES = frozenset(
 
 FITTING = {
     "typed": "a decorator says what the function becomes",
-    "filled": "a public method of questions",
+    "bound": "of a rule: a noun",
     "compared": "a public method of questions",
-    "shown": "a public method of estimates",
+    "filled": "a public property of sentences, and a public method of questions",
+    "changed": "a public property of pairs",
+    "moved": "a public property of changes, as the column",
+    "shared": "a public property of comparisons",
+    "shown": "a public method of estimates, and a public property of trackings",
+    "unscored": "a public property of results and records, as the column",
+    "loaded": "a public property of records",
+    "started": "a public property of records",
+    "recorded": "a public property of traits",
+    "tolerated": "a public property of rules",
     "framed": "a documented name of show.tables",
     "learned": "a documented name of calls.learning",
     "trained": "a documented name of calls.train_and_measure",
@@ -43,19 +52,20 @@ FITTING = {
     "controlled": "a documented name of datasets.corpora",
     "stereotyped": "a documented name of datasets.corpora",
 }
-"""Documented names change only with an alias for a version."""
+"""Public and documented names change only with an alias for a version."""
 
 SHARED = {"Recipe": "trainings are found again by a hash of its repr"}
 """Classes that may share a name."""
 
 
 def functions() -> Iterator[tuple[str, str]]:
-    """Every function with its place, but properties, which are adjectives, and context managers: what holds inside."""
+    """Every function with its place, but properties that are true or false, which are adjectives."""
     for path in sorted(SOURCE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 decorators = {ast.unparse(each).rpartition(".")[2] for each in node.decorator_list}
-                if not decorators & {"property", "cached_property", "contextmanager", "setter"}:
+                adjective = decorators & {"property", "cached_property"} and ast.unparse(node.returns or node) == "bool"
+                if not adjective:
                     yield f"{path.relative_to(SOURCE)}:{node.lineno}", node.name
 
 

@@ -80,6 +80,6 @@ def test_of_a_very_large_dataset_every_so_many_items_are_looked_at(
 ) -> None:
     monkeypatch.setattr(base, "ENOUGH", 10)
     small, large = replace(becpro, items=becpro.items[:10]), replace(becpro, items=becpro.items[:95])
-    kept, thinned = Case(Table({}), "en", [small, large]).sampled
+    kept, thinned = Case(Table({}), "en", [small, large]).samples
     assert kept is small
     assert thinned.items == large.items[::10]

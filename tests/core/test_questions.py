@@ -47,7 +47,7 @@ PAIR = ("she", "he")
 def test_a_question_that_cannot_be_asked_is_refused(kind: Any, fields: dict[str, Any], word: str) -> None:
     usual: dict[Any, dict[str, Any]] = {Likelihood: {"text": "She works."}, Choose: {"prompt": "Who?", "options": PAIR}}
     with pytest.raises(BadInput, match=word):
-        kind(**usual.get(kind, {}) | fields)
+        kind(**{**usual.get(kind, {}), **fields})
 
 
 @pytest.mark.parametrize("blank", [Span(-1, 2), Span(2, 2), Span(3, 2), Span(5, 99), Span(3, 4)])

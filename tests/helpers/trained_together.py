@@ -5,7 +5,7 @@ import socket
 import sys
 from pathlib import Path
 
-from torch.multiprocessing import start_processes
+from torch.multiprocessing.spawn import start_processes
 
 from evenhand.integrations import BiasCallback
 from integrations.test_trainer import KEY, PAIRS, gate, logged, train
@@ -24,4 +24,4 @@ if __name__ == "__main__":
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     # As torchrun does, but what they import is imported once.
-    start_processes(work, (port, Path(sys.argv[1]), Path(sys.argv[2])), nprocs=2, start_method="fork")
+    start_processes(work, (port, Path(sys.argv[1]), Path(sys.argv[2])), nprocs=2, start_method="fork")  # type: ignore[no-untyped-call]

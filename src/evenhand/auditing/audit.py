@@ -173,7 +173,7 @@ def _audit_language(
     before = count_overflows(model) if hasattr(model, "overflowed") else None
     results = measure_all(cached, tasks, seed=seed)
     # If all answers were kept, the model was loaded as in the earlier run.
-    loaded = {**(earlier.loaded if earlier and not cached.work.batches else about(model)), **cached.spent}
+    loaded = {**(earlier.loaded if earlier and not cached.work.batches else about(model)), **cached.costs}
     precision = None
     if exact and loaded.get("dtype") != "float32":
         redone = None if before is None else count_overflows(model) - before  # some models do not count

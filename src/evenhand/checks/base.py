@@ -57,7 +57,7 @@ class Case:
         return str(about(self.model).get("dtype", "float32"))
 
     @cached_property
-    def sampled(self) -> list[Dataset]:
+    def samples(self) -> list[Dataset]:
         """The datasets; very large ones thinned out, since finding the words of pairs takes time."""
         steps = [-(-len(dataset.items) // ENOUGH) for dataset in self.datasets]
         return [replace(d, items=d.items[::n]) if n > 1 else d for d, n in zip(self.datasets, steps, strict=True)]

@@ -102,7 +102,7 @@ def vocabulary(case: Case) -> Iterator[Finding]:
     """Whether the tokenizer knows the words to be measured."""
     if not isinstance(case.model, TokenCounter) or not case.datasets:
         return
-    fits = [case.fits.get(dataset.name) or fit(case.model, dataset) for dataset in case.sampled]
+    fits = [case.fits.get(dataset.name) or fit(case.model, dataset) for dataset in case.samples]
     lines = [line for each in fits for line in each.warnings(case.model.name)]
     if lines:
         more = f" The same holds for {len(lines) - 1} more datasets." if lines[1:] else ""
@@ -126,7 +126,7 @@ def splitting(case: Case) -> Iterator[Finding]:
     """
     if not isinstance(case.model, TokenCounter) or case.language in plain_texts.SPACELESS:
         return
-    all_cuts = [cut for dataset in case.sampled for cut in cuts(case.model, dataset)]
+    all_cuts = [cut for dataset in case.samples for cut in cuts(case.model, dataset)]
     for role in ("target", "attribute"):
         shares, said = [], []
         for gender in ("female", "male"):
@@ -170,7 +170,7 @@ def length(case: Case) -> Iterator[Finding]:
 def _places(case: Case) -> list[Place]:
     """The words to be measured, each once, in a sentence; without datasets, the words of plain sentences."""
     found: dict[str, Place] = {}
-    for text, span in (place for dataset in case.sampled for item in dataset.items for place in words_asked(item)):
+    for text, span in (place for dataset in case.samples for item in dataset.items for place in words_asked(item)):
         found.setdefault(span.of(text), (text, span))
     plain = () if case.language in plain_texts.SPACELESS else plain_texts.sentences(case.language)
     chosen = list(found.values()) or [(t, span) for t in plain for span in words(t) if span.of(t).isalpha()]

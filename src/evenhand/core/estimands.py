@@ -56,12 +56,12 @@ class ItemRow:
 
     def values(self, column: str = "d") -> Floats:
         """What the row is the mean of: d, turned where the stereotype expects a man, on the scale of the measure."""
-        d = self.items[column].where(self.scored)
+        d = self.items[column].where(self.has_score)
         if self.scale.weight:  # so that a mean over items is one over clusters of their ratios
             weight, members = self.items[self.scale.weight + column.removeprefix("d")], self.clusterings[0]
             d = d.copy()
             for name in dict.fromkeys(self.sets):
-                within = self.scored & (np.array(self.sets) == name)
+                within = self.has_score & (np.array(self.sets) == name)
                 if within.any():
                     numbers = d[within].to_numpy(float), weight[within].fillna(1.0).to_numpy(float)
                     d[within] = mean_of_ratios(*numbers, list(compress(members, within)))
@@ -76,7 +76,7 @@ class ItemRow:
         return self.scale.neutral + d.to_numpy(dtype=np.float64) * sign
 
     @cached_property
-    def scored(self) -> NDArray[np.bool_]:
+    def has_score(self) -> NDArray[np.bool_]:
         """Which items have d, in both runs where two are compared."""
         return ~np.isnan(sum(self.items[name].to_numpy(np.float64) for name in ("d", "d_after") if name in self.items))
 
@@ -89,7 +89,7 @@ class ItemRow:
     @property
     def complete(self) -> bool:
         """Whether there are several words of each kind: of one word, or one kind, nothing about others can be said."""
-        row = self if self.scored.all() else replace(self, items=self.items[self.scored])
+        row = self if self.has_score.all() else replace(self, items=self.items[self.has_score])
         clusters, crossed, _ = row.clusterings
         sizes = [Counter(kind for kind, _ in set(zip(row.sets, way, strict=True))) for way in (clusters, *crossed)]
         n = 1 if set(row.sets) <= {""} else 2

@@ -167,7 +167,7 @@ class Remembering:
         return [answers[i] for i in range(len(questions))]
 
     @property
-    def spent(self) -> dict[str, int]:
+    def costs(self) -> dict[str, int]:
         """What the answers in the file have cost so far, in this audit and those before."""
         with open_store(self.path) as store:
             return dict(store.execute("SELECT name, count FROM spent WHERE fingerprint = ?", (self.fingerprint,)))

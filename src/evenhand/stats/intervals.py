@@ -148,21 +148,21 @@ class Paired:
 
     @property
     def before(self) -> Resampled:
-        return self._resampled(lambda counts: self._values(counts, 0 * counts))
+        return self._resample(lambda counts: self._values(counts, 0 * counts))
 
     @property
     def after(self) -> Resampled:
-        return self._resampled(lambda counts: self._values(0 * counts, counts))
+        return self._resample(lambda counts: self._values(0 * counts, counts))
 
     @property
     def difference(self) -> Resampled:
         """After - before: each draw has the same clusters of both."""
-        return self._resampled(lambda counts: self.after.values(counts) - self.before.values(counts))
+        return self._resample(lambda counts: self.after.values(counts) - self.before.values(counts))
 
     @property
     def middle(self) -> Resampled:
         """The mean of both."""
-        return self._resampled(lambda counts: (self.after.values(counts) + self.before.values(counts)) / 2)
+        return self._resample(lambda counts: (self.after.values(counts) + self.before.values(counts)) / 2)
 
     def swap_test(self, rng: np.random.Generator) -> float:
         """Two-sided p of the difference when before and after are swapped in whole clusters at random.
@@ -181,7 +181,7 @@ class Paired:
             hits += int(np.count_nonzero(np.abs(differences) >= abs(whole) * (1 - 1e-12)))
         return hits / known if known > self.both.draws / 2 else math.nan
 
-    def _resampled(self, values: Callable[[Floats], Floats]) -> Resampled:
+    def _resample(self, values: Callable[[Floats], Floats]) -> Resampled:
         return Resampled(self.both.clusters // 2, values, self.both.draws)
 
     def _values(self, before: Floats, after: Floats) -> Floats:

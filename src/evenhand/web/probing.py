@@ -35,7 +35,7 @@ class Bar:
     note: str = ""
 
     @property
-    def shown(self) -> str:
+    def share(self) -> str:
         share = 100 * math.exp(self.logp)
         return self.note or ("under 0.001 %" if share < 0.001 else f"{share:.3g} %")
 

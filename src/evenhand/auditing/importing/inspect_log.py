@@ -74,12 +74,12 @@ def read(path: Path) -> Log | None:
     """The log in this file; None if the file is no log. An error if it is damaged, unfinished or of another task."""
     if path.suffix not in (".eval", ".json") or not path.is_file():
         return None
-    with _opened(path) as (header, samples):
+    with _open_samples(path) as (header, samples):
         return None if header is None else _parse_log(path, header, samples)
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[tuple[Any, Iterable[Mapping[str, Any]]]]:
+def _open_samples(path: Path) -> Iterator[tuple[Any, Iterable[Mapping[str, Any]]]]:
     """The header and the samples of a log; None and nothing if the file is no log. An error says if it is damaged."""
     try:
         if path.suffix == ".eval":
@@ -189,14 +189,14 @@ def _unfinished_error(path: Path, why: str) -> BadInput:
 def model_of(path: Path) -> str:
     """The model that a log names; empty if the file is no log, or damaged."""
     if path.suffix in (".eval", ".json"):
-        with suppress(BadInput), _opened(path) as (header, _):
+        with suppress(BadInput), _open_samples(path) as (header, _):
             return "" if header is None else str(header["eval"]["model"])
     return ""
 
 
 def read_texts(path: Path) -> Iterator[tuple[str, str, str, list[str]]]:
     """The texts of a log of any task: for each sample its place, id, prompt and replies."""
-    with _opened(path) as (_, samples):
+    with _open_samples(path) as (_, samples):
         for sample in samples:
             prompt = sample.get("input")
             if isinstance(prompt, list):

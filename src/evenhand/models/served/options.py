@@ -51,11 +51,11 @@ def label_logps(question: Choose, tokens: Sequence[Token]) -> list[float]:
         raise Unanswerable("an option may begin with a listed token, and be longer: ask by letters or digits")
     if not any(found):
         raise Unanswerable("no option is among the likeliest tokens")
-    least = _unlisted([logp for _, logp in top])
+    least = _unlisted_bound([logp for _, logp in top])
     return [float(np.logaddexp.reduce(logps)) if logps else least for logps in found]
 
 
-def _unlisted(listed: Sequence[float]) -> float:
+def _unlisted_bound(listed: Sequence[float]) -> float:
     """The most that an unlisted token can have: what the least likely listed one has, or what all of these leave."""
     left = 1 - math.fsum(map(math.exp, listed))
     bounds = [logp for logp in listed if logp != -math.inf]

@@ -259,7 +259,7 @@ class Measured:
         ]
 
     @cached_property
-    def _judged(self) -> list[tuple[Row, ...]]:
+    def _judged_rows(self) -> list[tuple[Row, ...]]:
         """Stereotype, default and women minus men."""
         return [rows for rows in self._rows if rows[0].judged]
 
@@ -291,7 +291,7 @@ class Measured:
     def _line(self, numbers: tuple[Row, ...]) -> ScorecardLine:
         row = numbers[0]
         reading = self._reading(row.estimand, contrast=bool(row.contrast))
-        alike = [n for rows in self._judged for n in rows if bool(n.contrast) == bool(row.contrast)]
+        alike = [n for rows in self._judged_rows for n in rows if bool(n.contrast) == bool(row.contrast)]
         between = domain([*numbers, *alike], reading.scale, row.neutral)
         bounds = [judged_rows(run, self.dataset).get((row.name, row.label), "") for run in self.runs]
         verdicts = tuple(verdict(number, reading, bound) for number, bound in zip(numbers, bounds, strict=True))
@@ -317,7 +317,7 @@ class Measured:
         if len(self.runs) < 3 or self.key not in comparable_tasks(self.runs[0]):
             return {}
         rows = side_by_side(self.runs, self.dataset, self.measure)
-        shown = rows if self._judged or judged_group(self.task) else rows[rows["total"]]
+        shown = rows if self._judged_rows or judged_group(self.task) else rows[rows["total"]]
         return {str(label): tuple(part["mark"]) for label, part in shown.groupby(rows.columns[0], sort=False)}
 
     def _move(self, row: Row) -> Move | None:
@@ -327,10 +327,10 @@ class Measured:
     def tables(self) -> list[ValueTable]:
         """Stereotype and default, of all items and by group, if they can be told apart; then its own values."""
         rows = []
-        for of in self._judged:
+        for of in self._judged_rows:
             own = readings.reading(self.task, estimand=of[0].estimand) if of[0].estimand else None
             rows.append(TableRow((readings.words_of(of[0]) or "all",), of, self._move(of[0]), own))
-        both = any(of[0].estimand for of in self._judged)
+        both = any(of[0].estimand for of in self._judged_rows)
         caption = "Stereotype and default" if both else "Women minus men, partner by partner"
         first = [ValueTable(caption, ("row",), tuple(rows), self.reading)] if rows else []
         return [*first, *self._own_values, *(by_sample(self.task, self.scores, self.reading) if both else ())]
@@ -347,7 +347,7 @@ class Measured:
         whole = levels.pop((), [])
         groups = next((names for names in levels if within not in names or not within), tuple(self.by) or ("items",))
         first = [TableRow(("all",) * len(groups), row.numbers, row.move) for row in whole] + levels.pop(groups, [])
-        caption = ("Values by group" if self._judged else "By group") if self.by else "All items"
+        caption = ("Values by group" if self._judged_rows else "By group") if self.by else "All items"
         return [
             table(caption, groups, first, self.values),
             *(
@@ -411,8 +411,8 @@ class Measured:
     @property
     def leaning(self) -> list[str]:
         """The groups of the last run that lean, where all items together do not; for knowledge, those that lack it."""
-        if self._judged:
-            last = [rows[-1] for rows in self._judged]
+        if self._judged_rows:
+            last = [rows[-1] for rows in self._judged_rows]
             flat = {row.estimand for row in last if row.estimand and not row.groups and not row.leans}
             rows = [row for row in last if row.groups and row.estimand in flat and row.leans]
             return [f"{readings.words_of(row)}: {verdict(row, self._reading(row.estimand)).short}" for row in rows]
