@@ -403,7 +403,7 @@ def test_a_killed_worker_is_a_sentence_and_the_swap_goes_on(tmp_path: Path, monk
     file.write_text("He left.\n" * 250)
     monkeypatch.setattr(swap_file, "DOCUMENTS", 100)
     with monkeypatch.context() as patched:
-        patched.setattr(swap_file, "_begin", os.abort)
+        patched.setattr(swap_file, "_start_worker", os.abort)
         with pytest.raises(RunError, match="killed.*jobs"):
             swap(file, lines=True, jobs=2)
     done = swap(file, lines=True, jobs=2)

@@ -48,7 +48,7 @@ def tbd(reading: Reading = "clean", farming: str = "") -> Dataset:
     jobs = [{"text": word.strip()} for word in farming.split(",") if word.strip()]
     return _dataset(
         "tbd",
-        [c | ({"professions": jobs} if c["name"] == FARMING else {}) for c in _thesis(reading)],
+        [c | ({"professions": jobs} if c["name"] == FARMING else {}) for c in _categories_of_thesis(reading)],
         agree=reading == "clean",
         kinds=professions(),
         about="Professions in sentences of their trade, with a blank for the pronoun.",
@@ -64,7 +64,7 @@ def tbd_gendered(reading: Reading = "clean") -> Dataset:
     """
     return _dataset(
         "tbd-gendered",
-        _thesis(reading, gendered=True),
+        _categories_of_thesis(reading, gendered=True),
         agree=reading == "clean",
         about="Words that call for one gender, with a blank for the pronoun: what a model should go on knowing.",
         flaws="Not every person who is pregnant is a woman, nor every one with testicles a man.",
@@ -77,7 +77,7 @@ def other_templates(name: str) -> Dataset:
     templates, which, source = OTHERS[name]
     if not templates:
         templates = [template.replace("{person}", "{he}") for template in read_toml("becpro-en.toml")["templates"]]
-    occupations = [{**c, "templates": templates} for c in _thesis("clean")]
+    occupations = [{**c, "templates": templates} for c in _categories_of_thesis("clean")]
     about = f"The professions of tbd in {which}, with a blank for the pronoun."
     return _dataset(name, occupations, kinds=professions(), about=about, source=f"{source}; professions: Barza 2023")
 
@@ -102,7 +102,7 @@ def from_file(file: str, data: Mapping[str, Any], options: Mapping[str, Any]) ->
     )
 
 
-def _thesis(reading: str, *, gendered: bool = False) -> list[dict[str, Any]]:
+def _categories_of_thesis(reading: str, *, gendered: bool = False) -> list[dict[str, Any]]:
     """The thesis's categories whose words call for one gender, or the others."""
     read = [_read_category(category, reading, "tbd-en.toml") for category in read_toml("tbd-en.toml")["category"]]
     return [category for category in read if _is_gendered(category) == gendered]

@@ -208,7 +208,7 @@ class Naming:
                     last.add(run[-1][0])
         if words := first & CONTEXT["words"]:
             counts = Counter(LETTERS.findall(text))
-            first -= {word for word in words if _mostly_small(counts, word)}
+            first -= {word for word in words if _is_mostly_lowercase(counts, word)}
         settled = first | last | CONTEXT["never"]
         alone = [run for run in runs if len(run) == 1 and run[0][0] not in settled]
         doubtful = {
@@ -228,7 +228,7 @@ class Naming:
                 continue
             kin = BEFORE.search(text[max(0, start - 20) : start])
             related = kin and kin[1] in CONTEXT["kin"]
-            if related or PERSON.match(text, _end(run)) or _does_its_word(text, *run[0]):
+            if related or PERSON.match(text, _end(run)) or _is_its_own_verb(text, *run[0]):
                 first.add(word)
         return first, last, [run for run in alone if run[0][0] in doubtful and run[0][0] not in sure]
 
@@ -330,7 +330,9 @@ class Draft:
             return False
         if word in self.last or word in CONTEXT["elsewhere"] or name.surname or word in CONTEXT["surnames"]:
             return False
-        if word in CONTEXT["words"] and (STARTS.search(before) or _mostly_small(self._word_counts, word, more=1)):
+        if word in CONTEXT["words"] and (
+            STARTS.search(before) or _is_mostly_lowercase(self._word_counts, word, more=1)
+        ):
             return False
         return not PLACE_WORDS.search(before)
 
@@ -348,7 +350,7 @@ def _is_not_a_person(text: str, run: Run) -> bool:
     return run[-1][0] not in CONTEXT["after"] or not HYPHEN.match(text, _end(run))  # Janet Street-Porter
 
 
-def _mostly_small(words: Counter[str], word: str, more: int = 0) -> bool:
+def _is_mostly_lowercase(words: Counter[str], word: str, more: int = 0) -> bool:
     """Whether a document has a word in lower case (basil) at least as often as capitalised (Basil), plus `more`.
 
     Will is excluded: as a verb it is in lower case in any text.
@@ -381,6 +383,6 @@ def _full_name(match: re.Match[str]) -> list[tuple[str, int]]:
     return [first] if known and others and CONTEXT["after"].isdisjoint(word for word, _ in words) else []
 
 
-def _does_its_word(text: str, name: str, start: int) -> bool:
+def _is_its_own_verb(text: str, name: str, start: int) -> bool:
     """Whether a name is followed by the same word as a verb, so that it is a person: Rose rose, Mark marked."""
     return re.match(rf"\s+{name.lower()}(?:e?d|s)?\b", text[start + len(name) : start + len(name) + 40]) is not None

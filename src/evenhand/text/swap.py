@@ -130,10 +130,10 @@ class Swapper:
             taken = {edit.start for edit in drafts[number]}
             drafts[number] += [edit for edit in draft.edits(odds) if edit.start not in taken]
         pairs = zip(texts, drafts, strict=True)
-        return [self._complete(text, self._as_document_writes(text, edits)) for text, edits in pairs]
+        return [self._add_dependent_edits(text, self._prefer_words_of_document(text, draft)) for text, draft in pairs]
 
-    def _as_document_writes(self, text: str, draft: list[Edit]) -> list[Edit]:
-        """The edits, with partners that the document itself uses: dad becomes mum where it has mum, but no mom."""
+    def _prefer_words_of_document(self, text: str, draft: list[Edit]) -> list[Edit]:
+        """The edits, with partners that the document itself uses: dad becomes mum if it has mum, but no mom."""
         seen = {edit.old.lower().replace("’", "'"): edit.old.lower() for edit in draft}
         if self.several.keys().isdisjoint(seen):
             return draft
@@ -196,7 +196,7 @@ class Swapper:
         role = odds > 0 if by_model else is_possessive(word, margin, odds)
         return Edit(start, old, match_case(PRONOUNS[self.to][word][role], old), f"{word}: {ROLES[word][role]}")
 
-    def _complete(self, text: str, draft: list[Edit]) -> list[Edit]:
+    def _add_dependent_edits(self, text: str, draft: list[Edit]) -> list[Edit]:
         """The edits in order, with those of the articles and verbs that depend on them."""
         if self.to == "neutral":
             draft = neutral.merge_pairs(text, draft)

@@ -345,7 +345,7 @@ def _find_edits(source: Path, job: Job, done: int) -> Generator[list[Edits]]:
     todo = chain(ahead, todo)
     # A process with torch has threads, which do not survive a fork.
     context = get_context("spawn") if "torch" in sys.modules else None
-    pool = ProcessPoolExecutor(processes, context, _begin)
+    pool = ProcessPoolExecutor(processes, context, _start_worker)
     try:  # only a few chunks ahead of what is written, so that memory stays flat
         waiting = deque(pool.submit(work, chunk) for chunk in islice(todo, 2 * processes))
         while waiting:
@@ -360,16 +360,16 @@ def _find_edits(source: Path, job: Job, done: int) -> Generator[list[Edits]]:
         pool.shutdown(cancel_futures=True)
 
 
-def _begin() -> None:
-    """Begin a worker: it ends with its parent, even if the parent was killed, and uses one core."""
+def _start_worker() -> None:
+    """Let this process use one core, and end with its parent, even if the parent is killed."""
     threadpool_limits(1)
 
-    def wait() -> None:
+    def end_with_parent() -> None:
         if parent := parent_process():
             parent.join()
             os._exit(1)
 
-    threading.Thread(target=wait, daemon=True).start()
+    threading.Thread(target=end_with_parent, daemon=True).start()
 
 
 def _chunk_edits(chunk: Chunk, *, job: Job, done: int, whole: bool) -> list[Edits]:

@@ -140,7 +140,7 @@ def documents(
 
 
 def corpus_files(source: str) -> list[Path]:
-    """The files of a corpus: one of RELEASED, a file or a folder. An error where there is none."""
+    """The files of a corpus: one of RELEASED, a file or a folder; raises if there is none."""
     if source in RELEASED:
         folder, names, whose = RELEASED[source]
         paths = {name: locate(folder, name) for name in names}
@@ -241,7 +241,7 @@ def _stereotyped_pairs(n: int, rng: np.random.Generator) -> list[Ways]:
 
 
 def check_rates(rates: Sequence[float], n: int, what: str) -> list[float]:
-    """The rates in order, each once; an error if there are too few, or one is not a whole number of n `what`."""
+    """The rates in order, each once; raises if there are too few, or if one is not a whole number of n `what`."""
     for rate in rates:
         if not 0 <= rate <= 1:
             raise BadInput(f"A rate of bias is between 0 and 1. Got {rate:g}.")

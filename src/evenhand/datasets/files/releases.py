@@ -34,7 +34,7 @@ RELEASES = {name: Release(**release) for name, release in read_toml("releases.to
 
 
 def fetch(name: str) -> list[Path]:
-    """Download a release into the cache, unless it is there; a file with a wrong checksum is deleted, with an error."""
+    """Download a release into the cache, unless it is there; raises, and deletes the file, if a checksum is wrong."""
     check_known("released corpus", [name], RELEASES)
     import pooch
     import requests
@@ -71,7 +71,7 @@ def locate(folder: str, path: str) -> Path | None:
 
 
 def find_release(name: str, part: str) -> Path:
-    """The path of a release's file with that part in its name; if it is missing, an error says how to get it."""
+    """The path of a release's file with that part in its name; raises, and says how to get it, if it is missing."""
     release = RELEASES[name]
     path = next(path for path in release.files if part in path)
     if file := locate(release.folder, path):
