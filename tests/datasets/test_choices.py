@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from functools import cache
 from itertools import permutations, product
 from typing import Any
 
@@ -28,6 +29,7 @@ LANGUAGES = pytest.mark.parametrize("language", ["", "-de"], ids=["en", "de"])
 GENDERED_DE = {"er", "sie", "ihr", "ihm", "ihn", "ihre", "ihren", "ihrem", "seine", "seinen", "seinem", "herr"}
 
 
+@cache
 def items(name: str) -> list[Choice]:
     return all_of(Choice, datasets.load(name).items)
 

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from functools import cache
 from itertools import groupby, product
 
 import pytest
@@ -18,6 +19,7 @@ TOPICS, LANGUAGES = ("professions", "emotions", "placebo"), ("en", "de")
 BOTH = list(product(TOPICS, LANGUAGES))
 
 
+@cache
 def targets(kind: str, topic: str, language: str) -> list[Target]:
     return all_of(Target, datasets.load(f"{kind}-{topic}-{language}").items)
 
