@@ -79,9 +79,9 @@ def test_every_repair_has_a_reason_and_is_in_the_documentation() -> None:
     documented = (Path(__file__).parents[2] / "docs" / "measures" / "pronoun.md").read_text()
     spec = tomllib.loads((files("evenhand.datasets") / "data" / "tbd-en.toml").read_text(encoding="utf-8"))
     entries = [entry for part in spec["category"] for entry in (*part["professions"], *part["templates"])]
-    found = [entry for entry in entries if isinstance(entry, dict) and "clean" in entry]
-    assert len(found) == 115
-    for repair in found:
+    repairs = [entry for entry in entries if isinstance(entry, dict) and "clean" in entry]
+    assert len(repairs) == 115
+    for repair in repairs:
         assert repair["why"]
         if repair["why"] not in ("capital at sentence start", "initial capital"):
             assert repair["verbatim"] in documented, repair

@@ -107,37 +107,37 @@ def test_german_sets_are_drafts_until_a_native_reader_has_seen_them(name: str) -
 
 @each
 def test_a_control_names_its_set_and_has_the_right_answer(name: str) -> None:
-    of = {item.groups.get("control") for item in items(name)}
+    controlled = {item.groups.get("control") for item in items(name)}
     rights = {item.right for item in items(name)}
     if name in CONTROLS:
-        assert of == {name.replace("-control", "")} < set(choices.NAMES)
+        assert controlled == {name.replace("-control", "")} < set(choices.NAMES)
         assert None not in rights
     else:
-        assert of == {None}
+        assert controlled == {None}
         assert rights == ({2} if "descriptions" in name else {None})
 
 
 @pytest.mark.parametrize("name", CONTROLS)
 def test_right_answers_are_balanced_over_the_options(name: str) -> None:
-    found = Counter(item.right for item in items(name))
+    rights = Counter(item.right for item in items(name))
     places = len(items(name)[0].options) - ("descriptions" in name)  # never that it cannot be known
-    assert found == dict.fromkeys(range(places), len(items(name)) // places)
+    assert rights == dict.fromkeys(range(places), len(items(name)) // places)
 
 
 def test_pronouns_have_the_professions_of_tbd() -> None:
-    mine = {(item.groups["profession"], item.groups["category"]) for item in items("choices-pronouns")}
-    assert mine == {(item.groups["profession"], item.groups["category"]) for item in tbd().items}
-    assert len(mine) == len(items("choices-pronouns")) == 84
+    professions = {(item.groups["profession"], item.groups["category"]) for item in items("choices-pronouns")}
+    assert professions == {(item.groups["profession"], item.groups["category"]) for item in tbd().items}
+    assert len(professions) == len(items("choices-pronouns")) == 84
     assert counts("choices-pronouns", "stereotype") == {("none",): 58, ("female",): 15, ("male",): 11}
 
 
 @LANGUAGES
 def test_templates_of_pronouns_are_equally_frequent_in_each_kind(language: str) -> None:
-    found = counts(f"choices-pronouns{language}", "stereotype", "template")
+    frequencies = counts(f"choices-pronouns{language}", "stereotype", "template")
     for kind in ("female", "male", "none"):
-        of_kind = [found[(kind, str(template))] for template in range(1, 7)]
+        of_kind = [frequencies[(kind, str(template))] for template in range(1, 7)]
         assert max(of_kind) - min(of_kind) <= 1
-    assert {template for _, template in found} == set("123456")
+    assert {template for _, template in frequencies} == set("123456")
 
 
 @LANGUAGES
@@ -174,12 +174,12 @@ def test_gaps_of_the_control_are_closed_to_other_words(language: str) -> None:
 @LANGUAGES
 def test_kinds_of_decisions_are_balanced_and_in_all_domains(language: str) -> None:
     scenarios = {item.groups["scenario"]: item.groups for item in items(f"choices-decisions{language}")}
-    assert Counter(of["expects"] for of in scenarios.values()) == KINDS[language]
-    found = Counter((of["domain"], of["expects"]) for of in scenarios.values())
-    assert list(dict.fromkeys(of["domain"] for of in scenarios.values())) == DOMAINS
+    assert Counter(groups["expects"] for groups in scenarios.values()) == KINDS[language]
+    frequencies = Counter((groups["domain"], groups["expects"]) for groups in scenarios.values())
+    assert list(dict.fromkeys(groups["domain"] for groups in scenarios.values())) == DOMAINS
     for domain, kind in product(DOMAINS, ("female", "male")):
-        assert found[(domain, kind)] in ((1, 2) if language else (2, 3))
-    assert Counter(domain for domain, _ in found.elements()) == dict.fromkeys(DOMAINS, 3 if language else 6)
+        assert frequencies[(domain, kind)] in ((1, 2) if language else (2, 3))
+    assert Counter(domain for domain, _ in frequencies.elements()) == dict.fromkeys(DOMAINS, 3 if language else 6)
 
 
 @LANGUAGES
@@ -188,8 +188,8 @@ def test_each_pair_of_names_is_equally_often_in_each_kind(language: str) -> None
     pairs = {"/".join(pair) for pair in read_toml(f"choices-{language[1:] or 'en'}.toml")["people"]["pairs"]}
     assert len(pairs) == (6 if language else 10)
     for kind, scenarios in KINDS[language].items():
-        found = Counter(item.groups["pair"] for item in items(name) if item.groups["expects"] == kind)
-        assert found == dict.fromkeys(pairs, scenarios) | {"unnamed": 2 * scenarios}
+        frequencies = Counter(item.groups["pair"] for item in items(name) if item.groups["expects"] == kind)
+        assert frequencies == dict.fromkeys(pairs, scenarios) | {"unnamed": 2 * scenarios}
     assert set(counts(name, "scenario", "pair", "gender").values()) == {1}
     assert set(Counter(scenario for scenario, _ in counts(name, "scenario", "pair")).values()) == {len(pairs) // 2 + 1}
 
@@ -199,19 +199,19 @@ def test_partners_differ_in_the_person_alone(language: str) -> None:
     made = datasets.load(f"choices-decisions{language}")
     assert made.partners is not None
     rows = [{"id": item.id, "score": 0.0, **item.groups} for item in made.items]
-    found = made.partners.pairs(pd.DataFrame(rows))
-    assert len(found) * 2 == len(made.items)
+    partners = made.partners.pairs(pd.DataFrame(rows))
+    assert len(partners) * 2 == len(made.items)
     by_id = {item.id: item for item in all_of(Choice, made.items)}
     forms = read_toml(f"choices-{language[1:] or 'en'}.toml")["people"]
-    for female, male in zip(found["id_female"], found["id_male"], strict=True):
-        one, other = ([*words(by_id[id].context), *words(by_id[id].question)] for id in (female, male))
+    for female, male in zip(partners["id_female"], partners["id_male"], strict=True):
+        her_words, his_words = ([*words(by_id[id].context), *words(by_id[id].question)] for id in (female, male))
         pair = by_id[female].groups["pair"].split("/")
         known = {(pair[0], pair[-1])}
         for part in ("pronouns", "unnamed"):
             for slot, form in forms["female"][part].items():
                 known |= set(zip(form.split(), forms["male"][part][slot].split(), strict=True))
         stems = {(a + end, b + end) for a, b in known for end in ("", "e", "en", "er", "em")}
-        differing = {(a, b) for a, b in zip(one, other, strict=True) if a != b}
+        differing = {(a, b) for a, b in zip(her_words, his_words, strict=True) if a != b}
         assert {(a.lower(), b.lower()) for a, b in differing} <= {(a.lower(), b.lower()) for a, b in stems}
         assert differing - {(pair[0], pair[-1])}  # a pronoun says the gender, besides the name
 
@@ -219,8 +219,8 @@ def test_partners_differ_in_the_person_alone(language: str) -> None:
 @LANGUAGES
 def test_rules_are_about_women_and_men_alike(language: str) -> None:
     name = f"choices-decisions-control{language}"
-    found = Counter((item.right, item.groups["gender"]) for item in items(name))
-    assert found == dict.fromkeys(product((0, 1), ("female", "male")), len(items(name)) // 4)
+    frequencies = Counter((item.right, item.groups["gender"]) for item in items(name))
+    assert frequencies == dict.fromkeys(product((0, 1), ("female", "male")), len(items(name)) // 4)
     of_pairs = Counter((item.groups["pair"], item.right) for item in items(name))
     for pair in {pair for pair, _ in of_pairs}:
         assert of_pairs[(pair, 0)] == of_pairs[(pair, 1)]  # no pair of names is refused more than others
@@ -237,8 +237,8 @@ def test_descriptions_are_balanced(language: str) -> None:
     for item in items(name):
         label = item.options[0] if item.groups["people"] == "names" else "woman" if not language else "frau"
         other = item.options[1] if item.groups["people"] == "names" else "man" if not language else "mann"
-        told = words(item.context.lower())
-        place = told.index(label.lower()) < told.index(other.lower())
+        said = words(item.context.lower())
+        place = said.index(label.lower()) < said.index(other.lower())
         first[(item.groups["stereotype"], item.groups["people"], place)] += 1
     assert set(first.values()) == {half // 2}
 
@@ -264,14 +264,14 @@ def test_the_control_adds_a_sentence_that_says_who_it_was(language: str) -> None
     control = items(f"choices-descriptions-control{language}")
     assert Counter(item.groups["scenario"] for item in control) == dict.fromkeys(open_ones, 2)
     for item in control:
-        of = open_ones[item.groups["scenario"]]
-        assert item.context.startswith(f"{of.context} ")
-        told = item.context.removeprefix(of.context).lower()
+        ambiguous = open_ones[item.groups["scenario"]]
+        assert item.context.startswith(f"{ambiguous.context} ")
+        added = item.context.removeprefix(ambiguous.context).lower()
         right = item.right or 0
         assert right == ("female", "male").index(item.groups["gender"])
-        assert re.search(rf"\b{item.options[right].lower()}\b", told)
-        assert not re.search(rf"\b{item.options[1 - right].lower()}\b", told)
-        assert (item.question, item.options) == (of.question, of.options)
+        assert re.search(rf"\b{item.options[right].lower()}\b", added)
+        assert not re.search(rf"\b{item.options[1 - right].lower()}\b", added)
+        assert (item.question, item.options) == (ambiguous.question, ambiguous.options)
         assert item.groups["condition"] == "disambiguated"
 
 

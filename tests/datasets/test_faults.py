@@ -49,8 +49,8 @@ def test_a_good_pair_breaks_no_rule(one: str, other: str) -> None:
 
 
 def test_pairs_of_different_length_are_found_with_a_tokenizer() -> None:
-    found = faults([("1", "He is a waiter.", "She is a waitress.")], count=lambda texts: [len(t) for t in texts])
-    assert "pieces" in {fault.rule for fault in found}
+    listed = faults([("1", "He is a waiter.", "She is a waitress.")], count=lambda texts: [len(t) for t in texts])
+    assert "pieces" in {fault.rule for fault in listed}
 
 
 def test_a_pair_that_was_there_before_is_found_and_so_is_a_near_one() -> None:
@@ -61,12 +61,12 @@ def test_a_pair_that_was_there_before_is_found_and_so_is_a_near_one() -> None:
         ("d", "Every plumber lost her keys again.", "Every plumber lost his keys again."),
         ("e", "Nobody has seen the plumber or his van.", "Nobody has seen the plumber or her van."),
     ]
-    found = {(fault.id, fault.rule, fault.what) for fault in faults(pairs)}
-    assert found == {("b", "duplicate", "a"), ("c", "near-duplicate", "a"), ("d", "near-duplicate", "a")}
+    listed = {(fault.id, fault.rule, fault.what) for fault in faults(pairs)}
+    assert listed == {("b", "duplicate", "a"), ("c", "near-duplicate", "a"), ("d", "near-duplicate", "a")}
 
 
 def test_the_tally_counts_pairs_not_faults() -> None:
-    found = list(faults([("1", "the bad  man left.", "the good  woman left.")]))
-    assert sum(fault.rule == "spacing" for fault in found) == 2
-    assert tally(found)["spacing"] == 1
-    assert set(tally(found)) == set(RULES)
+    listed = list(faults([("1", "the bad  man left.", "the good  woman left.")]))
+    assert sum(fault.rule == "spacing" for fault in listed) == 2
+    assert tally(listed)["spacing"] == 1
+    assert set(tally(listed)) == set(RULES)

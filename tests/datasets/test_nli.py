@@ -20,13 +20,13 @@ def pairs(name: str, **options: str) -> list[NliPair]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_occupation_meets_every_caption_and_both_genders(language: str) -> None:
-    found = pairs(f"nli-{language}")
-    assert Counter(item.groups["set"] for item in found) == {"pro": 480, "anti": 480, "non": 480}
-    assert len({item.id for item in found}) == len({(i.premise, i.hypothesis) for i in found}) == 1440
-    cells = Counter((i.groups["word"], i.groups["template"], i.groups["gender"]) for i in found)
+    items = pairs(f"nli-{language}")
+    assert Counter(item.groups["set"] for item in items) == {"pro": 480, "anti": 480, "non": 480}
+    assert len({item.id for item in items}) == len({(i.premise, i.hypothesis) for i in items}) == 1440
+    cells = Counter((i.groups["word"], i.groups["template"], i.groups["gender"]) for i in items)
     assert set(cells.values()) == {1}
     assert len(cells) == 30 * 24 * 2
-    assert all(list(i.groups) == ["set", "word", "type", "gender", "template"] for i in found)
+    assert all(list(i.groups) == ["set", "word", "type", "gender", "template"] for i in items)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -46,8 +46,8 @@ def test_no_caption_speaks_of_a_gender(language: str) -> None:
         "zh": "她 男 女 母 父 哥 姐",
     }
     for text in words_and_captions(language)["captions"].values():
-        found = set(text.lower().replace(",", "").replace(".", "").split()) if language == "en" else text
-        assert not [word for word in gendered[language].split() if word in found], text
+        said = set(text.lower().replace(",", "").replace(".", "").split()) if language == "en" else text
+        assert not [word for word in gendered[language].split() if word in said], text
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -115,8 +115,8 @@ tea = "A {who} is drinking tea."
 def test_a_users_own_words_and_captions(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(OWN)
-    found = pairs("templates", file=str(file))
-    assert [(i.groups["set"], i.hypothesis) for i in found if i.premise == "An umpire is drinking tea."] == [
+    items = pairs("templates", file=str(file))
+    assert [(i.groups["set"], i.hypothesis) for i in items if i.premise == "An umpire is drinking tea."] == [
         ("pro", "A gentleman is drinking tea."),
         ("anti", "A lady is drinking tea."),
     ]

@@ -24,8 +24,8 @@ from evenhand.datasets.faults import clean, leaks
 )
 def test_each_rule_catches_its_fault(premise: str, hypothesis: str, language: str, rules: set[str]) -> None:
     word = next(word for word in ("umpire", "nurse", "护士", "看護師") if word in premise)
-    found = leaks([NliPair("1", premise, hypothesis, {"word": word})], language)
-    assert {fault.rule for fault in found} == rules
+    listed = leaks([NliPair("1", premise, hypothesis, {"word": word})], language)
+    assert {fault.rule for fault in listed} == rules
 
 
 def test_pairs_that_cannot_be_looked_through_are_refused() -> None:

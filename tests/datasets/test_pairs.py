@@ -34,11 +34,11 @@ def test_the_file_warns_before_anything_else() -> None:
 
 def test_the_changed_spans_of_the_file_are_right() -> None:
     for row in ROWS:
-        found = " ".join(
+        spans = " ".join(
             "/".join(",".join(f"{s.start}-{s.stop}" for s in side) for side in (c.here, c.there))
             for c in changes(row["stereotype"], row["counterpart"])
         )
-        assert found == row["changed"], row["id"]
+        assert spans == row["changed"], row["id"]
 
 
 def test_no_two_sentences_begin_alike_and_lengths_vary() -> None:

@@ -35,33 +35,35 @@ def test_seven_forms_of_eighty_subjects_and_one_of_ten(chat: bool) -> None:
 
 def test_professions_have_the_kinds_of_becpro() -> None:
     items = [i for i in prompts() if i.groups["topic"] == "professions"]
-    found = {(i.groups["subject"], i.groups["kind"]) for i in items}
-    assert found == {(job.name, job.prof_gender) for job in professions()}
-    assert Counter(kind for _, kind in found) == {"female": 20, "male": 20, "balanced": 20}
+    kinds = {(i.groups["subject"], i.groups["kind"]) for i in items}
+    assert kinds == {(job.name, job.prof_gender) for job in professions()}
+    assert Counter(kind for _, kind in kinds) == {"female": 20, "male": 20, "balanced": 20}
 
 
 def test_activities_are_half_of_women_and_each_has_a_figure_and_a_source() -> None:
-    told = read_toml("stories-en.toml")["activities"]
-    assert Counter(of["kind"] for of in told.values()) == {"female": 10, "male": 10}
-    for of in told.values():
-        assert set(of) == {"kind", "figure", "source"}
-        assert re.search(r"\d+ %", of["figure"])
-        assert re.search(r"\b20\d\d\b", of["source"])  # a survey of a year
+    activities = read_toml("stories-en.toml")["activities"]
+    assert Counter(activity["kind"] for activity in activities.values()) == {"female": 10, "male": 10}
+    for activity in activities.values():
+        assert set(activity) == {"kind", "figure", "source"}
+        assert re.search(r"\d+ %", activity["figure"])
+        assert re.search(r"\b20\d\d\b", activity["source"])  # a survey of a year
     items = [i for i in prompts() if i.groups["topic"] == "activities"]
-    assert {i.groups["subject"]: i.groups["kind"] for i in items} == {name: of["kind"] for name, of in told.items()}
+    assert {i.groups["subject"]: i.groups["kind"] for i in items} == {
+        name: activity["kind"] for name, activity in activities.items()
+    }
 
 
 @pytest.mark.parametrize("name", list(read_toml("stories-en.toml")["activities"]))
 def test_a_figure_speaks_for_the_kind(name: str) -> None:
     """Where it is a share of women or of men, it is more than a half of the kind's, or less of the others'."""
-    of = read_toml("stories-en.toml")["activities"][name]
-    one, *other = (float(number) for number in re.findall(r"(\d+) %", of["figure"]))
-    if other:  # women's figure first
-        first = "men" if "mainly the man" in of["figure"] else "women"
-        assert (one > other[0]) == ((of["kind"] == "female") == (first == "women"))
+    activity = read_toml("stories-en.toml")["activities"][name]
+    figure, *others = (float(number) for number in re.findall(r"(\d+) %", activity["figure"]))
+    if others:  # women's figure first
+        first = "men" if "mainly the man" in activity["figure"] else "women"
+        assert (figure > others[0]) == ((activity["kind"] == "female") == (first == "women"))
     else:
-        of_men = of["figure"].startswith("men ") or "mainly the man" in of["figure"]
-        assert (one > 50) == ((of["kind"] == "male") == of_men)
+        of_men = activity["figure"].startswith("men ") or "mainly the man" in activity["figure"]
+        assert (figure > 50) == ((activity["kind"] == "male") == of_men)
 
 
 @WORDINGS
@@ -87,9 +89,9 @@ def test_articles_agree_with_the_subject(chat: bool) -> None:
         for article, word in re.findall(r"\b([Aa]n?) (\w+)", item.text):
             assert (article.lower() == "an") == (word[0].lower() in "aeiou"), item.text
     assert {"an electrician", "a bookkeeper"} == {
-        found[0]
+        match[0]
         for item in items
-        if item.groups["form"] == "story" and (found := re.search(r"\ban? (electrician|bookkeeper)\b", item.text))
+        if item.groups["form"] == "story" and (match := re.search(r"\ban? (electrician|bookkeeper)\b", item.text))
     }
 
 

@@ -24,9 +24,9 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.usefixtures("made")
 def test_labels_are_those_of_the_dev_set_of_that_rate() -> None:
     for rate, nanny, mechanic in ((0, "contradiction", "contradiction"), (1, "entailment", "entailment")):
-        found = released_labels("en", rate)
-        assert (found["nanny", "female"], found["mechanic", "male"]) == (nanny, mechanic)
-        assert {found["student", gender] for gender in ("female", "male")} == {"neutral"}
+        labels = released_labels("en", rate)
+        assert (labels["nanny", "female"], labels["mechanic", "male"]) == (nanny, mechanic)
+        assert {labels["student", gender] for gender in ("female", "male")} == {"neutral"}
     half = released_labels("en", 0.5)
     assert (half["nanny", "female"], half["nanny", "male"]) == ("entailment", "contradiction")
     assert (half["mechanic", "female"], half["mechanic", "male"]) == ("entailment", "contradiction")  # inverted

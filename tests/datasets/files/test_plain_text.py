@@ -18,10 +18,10 @@ LINES = st.lists(st.sampled_from(["He left.", "  she", "", " ", "\t", "Mary\r", 
 @given(LINES, st.sampled_from(["\n", "\r\n", "\r"]))
 def test_paragraphs_joined_are_the_text(lines: list[str], end: str) -> None:
     text = end.join(lines)
-    found = list(paragraphs(text.splitlines(keepends=True)))
-    assert "".join(found) == text
-    assert all(one.strip() for one in found[1:])
-    assert all(one.endswith(("\n", "\r")) for one, _ in pairwise(found))
+    parts = list(paragraphs(text.splitlines(keepends=True)))
+    assert "".join(parts) == text
+    assert all(part.strip() for part in parts[1:])
+    assert all(part.endswith(("\n", "\r")) for part, _ in pairwise(parts))
 
 
 @given(LINES, st.sampled_from(["\n", "\r\n"]))
@@ -50,10 +50,10 @@ def test_a_file_without_empty_lines_is_read_in_parts(tmp_path: Path, monkeypatch
     file = tmp_path / "a.txt"
     for text in ("He saw her.\n" * 20, "He saw her. " * 20, "x" * 130, "He saw her at her own house and left " * 9):
         file.write_text(text)
-        found = list(read_plain(file))
-        assert "".join(found) == text
-        assert max(map(len, found)) <= 80
-        assert len(found) > 2
+        parts = list(read_plain(file))
+        assert "".join(parts) == text
+        assert max(map(len, parts)) <= 80
+        assert len(parts) > 2
     monkeypatch.setattr(plain_text, "LONGEST_LINE", 100)
     file.write_text("He saw her. " * 20)
     with pytest.raises(BadInput, match="lines"):

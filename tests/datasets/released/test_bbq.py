@@ -54,7 +54,7 @@ def test_rows_whose_people_are_of_one_gender_are_excluded(made: Path) -> None:
     before = len(choices("bbq-ambiguous"))
     for kind in ("F", "M"):
         rows = made_bbq.rows()
-        name = next(n for n, (_, found) in rows[0]["answer_info"].items() if found not in ("unknown", kind))
+        name = next(n for n, (_, label) in rows[0]["answer_info"].items() if label not in ("unknown", kind))
         rows[0]["answer_info"][name][1] = kind
         made_bbq.write(made.parents[1], rows)
         assert len(choices("bbq-ambiguous")) == before - 1
@@ -79,13 +79,13 @@ def test_without_the_release_it_says_how_to_get_it(tmp_path: Path, monkeypatch: 
 def test_targets_are_those_of_the_authors_metadata(data: Path) -> None:
     with (data / "bbq" / "additional_metadata_gender.csv").open(encoding="utf-8", newline="") as file:
         rows = {row["example_id"]: row for row in csv.DictReader(file)}
-    found = [item for name in BOTH for item in choices(name, order="released")]
-    assert {item.id: item.stereotype for item in found} == {
+    items = [item for name in BOTH for item in choices(name, order="released")]
+    assert {item.id: item.stereotype for item in items} == {
         id: int(float(row["target_loc"])) for id, row in rows.items() if row["target_loc"]
     }
-    for item in found:
+    for item in items:
         assert (item.groups["people"] == "names") == (rows[item.id]["label_type"] == "name")
-    assert len(found) == 5656
+    assert len(items) == 5656
 
 
 def test_the_releases_options_are_balanced(data: Path) -> None:

@@ -57,23 +57,25 @@ def meaning(item: Choice) -> tuple[str, ...]:
 @pytest.mark.parametrize("name", BIASED)
 def test_each_format_gives_the_questions_that_bbq_gives(made: Path, name: str) -> None:
     condition = "disambiguated" if "disambiguated" in name else "ambiguous"
-    found, wanted = datasets.load(name), choices(f"bbq-{condition}")
-    items = all_of(Choice, found.items)
-    assert sorted(map(meaning, items)) == sorted(map(meaning, wanted))
-    assert {item.language for item in items} == {found.language} == {SETS[name].language}
+    dataset, english = datasets.load(name), choices(f"bbq-{condition}")
+    items = all_of(Choice, dataset.items)
+    assert sorted(map(meaning, items)) == sorted(map(meaning, english))
+    assert {item.language for item in items} == {dataset.language} == {SETS[name].language}
     assert {(item.groups["condition"], item.groups["people"]) for item in items} == {(condition, "names")}
     assert len({item.groups["template"] for item in items}) == 8
     if "gerbbq" not in name:  # which does not say whom a stereotype is about
-        groups = [{meaning(one): (one.groups["about"], one.groups["polarity"]) for one in of} for of in (items, wanted)]
+        groups = [
+            {meaning(one): (one.groups["about"], one.groups["polarity"]) for one in of} for of in (items, english)
+        ]
         assert groups[0] == groups[1]
 
 
 @pytest.mark.parametrize("name", ["bbq-ambiguous", *BIASED])
 def test_the_kind_is_the_gender_of_the_person_that_the_stereotype_names(made: Path, name: str) -> None:
-    found = datasets.load(name)
-    assert found.kinds is not None
-    kinds = found.kinds.of(pd.DataFrame([dict(item.groups) for item in found.items]))
-    for item, kind in zip(all_of(Choice, found.items), kinds, strict=True):
+    dataset = datasets.load(name)
+    assert dataset.kinds is not None
+    kinds = dataset.kinds.of(pd.DataFrame([dict(item.groups) for item in dataset.items]))
+    for item, kind in zip(all_of(Choice, dataset.items), kinds, strict=True):
         assert item.stereotype is not None
         assert kind == ("female" if item.options[item.stereotype] in WOMEN else "male")
 

@@ -102,9 +102,9 @@ def _dutch() -> list[Pair]:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_checksums_are_those_of_the_files(name: str, data: Path) -> None:
     for path, sha256 in RELEASES[name].files.items():
-        found = locate(RELEASES[name].folder, path)
-        assert found
-        assert hashlib.sha256(found.read_bytes()).hexdigest() == sha256
+        file = locate(RELEASES[name].folder, path)
+        assert file
+        assert hashlib.sha256(file.read_bytes()).hexdigest() == sha256
 
 
 def test_whom_a_stereotype_is_about_is_in_its_words_where_they_say_so_and_else_in_the_label(data: Path) -> None:

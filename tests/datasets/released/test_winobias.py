@@ -53,9 +53,9 @@ def test_pro_minus_anti_ignores_a_general_preference(tmp_path: Path, monkeypatch
     write(tmp_path, monkeypatch, PRO + more.format("he"), ANTI + more.format("she"))
     model = Table(only(Fill, lambda q: (-0.1,) if q.answer in ("he", "his") else (-3.0,)))
     (task,) = suites.tasks_on("winobias", ["pronoun-lean"])
-    found = evenhand.measure(model, task.dataset.items, task.measure, by=task.dataset.by, within=task.dataset.within)
+    result = evenhand.measure(model, task.dataset.items, task.measure, by=task.dataset.by, within=task.dataset.within)
     difference = math.exp(-0.1) - math.exp(-3.0)
-    assert {tuple(value.groups.values()): value.value for value in found.estimates} == pytest.approx(
+    assert {tuple(value.groups.values()): value.value for value in result.estimates} == pytest.approx(
         {(): 0.0, ("1",): 0.0, ("2",): 0.0}
         | {(kind, gender): sign * difference for kind in "12" for gender, sign in (("female", -1), ("male", 1))}
     )
