@@ -20,13 +20,8 @@ THROUGH = {
     "formats/test_export.py": "cli.show",
     "measures/test_weat.py": "measures.directions",
     "models/networks/test_first_mention.py": "models.networks.drawing",
-    "models/networks/test_masked.py": (
-        "models.networks.network models.networks.mini_en models.networks.hooks models.planning.masking "
-        "models.planning.codes models.planning.tokens"
-    ),
-    "models/networks/test_causal.py": "models.planning.sequences models.planning.trees",
-    "models/test_vectors.py": "models.vector_files",
-    "checks/test_stability.py": "models.networks.casting",
+    "models/networks/test_masked.py": "models.networks.mini_en models.planning.masking models.planning.tokens",
+    "models/networks/test_causal.py": "models.planning.sequences",
     "papers/test_bartl2020.py": "papers.base papers.studies cli.study",
     "papers/test_nli_labels.py": "papers.sections",
     "papers/test_predictions.py": "papers.nadeem2021 papers.pikuliak2024",

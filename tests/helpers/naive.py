@@ -1,13 +1,16 @@
 """The slow and obvious way to the same answers: one input at a time, no padding, the whole vocabulary everywhere."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 
-from evenhand.core.questions import Span
+from evenhand.core.questions import Fill, Span
 from evenhand.models.networks.causal import CausalLM
 from evenhand.models.networks.masked import MaskedLM
 from evenhand.models.networks.nli import NliModel
+
+AMONG = ("My mother", "My father", "This woman", "He")
 
 
 def logps(model: MaskedLM, ids: list[int]) -> torch.Tensor:
@@ -128,3 +131,15 @@ def option(model: CausalLM, prompt: str, continuation: str, *, templated: bool =
         found = model.network(input_ids=torch.tensor([ids])).logits[0].log_softmax(-1)
     count = sum(start >= len(prompt) for start in starts)
     return [float(found[n - 1, ids[n]]) for n in range(len(ids) - count, len(ids))]
+
+
+def fills(template: str, attribute: str, hidden: bool) -> Iterator[tuple[Fill, list[str], list[int] | None]]:
+    """A blank at the template's {}, asked for each candidate; the sentences, and where the attribute starts in each."""
+    text = template.format("___")
+    blank = Span(text.index("___"), text.index("___") + 3)
+    start = text.index(attribute)
+    spans = (Span(start, start + len(attribute)),) if hidden else ()
+    sentences = [template.format(candidate) for candidate in AMONG]
+    until = [sentence.index(attribute) - 1 for sentence in sentences] if hidden else None  # with the space before it
+    for candidate in AMONG:
+        yield Fill(text, blank, candidate, spans, among=AMONG), sentences, until

@@ -5,13 +5,11 @@ import json
 import math
 import random
 import shutil
-from collections.abc import Iterator
-from itertools import product
 from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import evenhand
@@ -20,16 +18,13 @@ from evenhand.core.model import Described, TokenCounter
 from evenhand.core.questions import Question
 from evenhand.errors import BadInput, ModelError, ModelNotFound, UnfitModel
 from evenhand.models.base import Planned
-from evenhand.models.cache import Remembering
 from evenhand.models.loading import names
 from evenhand.models.networks.causal import CausalLM
-from evenhand.models.planning.plan import Batch, Limit
 from evenhand.models.planning.sequences import Forest, visible_nodes
 from helpers import naive, tiny
 from helpers.typed import load
 
 CLOSE = 5e-5
-AMONG = ("My mother", "My father", "This woman", "He")
 WORDS = ("True", "Neither", "False")
 pytestmark = pytest.mark.filterwarnings("ignore:mkldnn_matmul failed")  # a CPU without bfloat16 of its own
 
@@ -51,34 +46,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def gpt2(folder: Path) -> CausalLM:
     return load(CausalLM, str(folder), labels=WORDS)
-
-
-def fills(template: str, attribute: str, hidden: bool) -> Iterator[tuple[Fill, list[str], list[int] | None]]:
-    """A blank at the template's {}, asked for each candidate; the sentences, and where the attribute starts in each."""
-    text = template.format("___")
-    blank = Span(text.index("___"), text.index("___") + 3)
-    start = text.index(attribute)
-    spans = (Span(start, start + len(attribute)),) if hidden else ()
-    sentences = [template.format(candidate) for candidate in AMONG]
-    until = [sentence.index(attribute) - 1 for sentence in sentences] if hidden else None  # with the space before it
-    for candidate in AMONG:
-        yield Fill(text, blank, candidate, spans, among=AMONG), sentences, until
-
-
-@pytest.fixture(scope="session")
-def pool(gpt2: CausalLM) -> list[tuple[Question, list[float]]]:
-    """Questions of all types, with the naive loop's answers; many begin alike."""
-    found: list[tuple[Question, list[float]]] = []
-    for text, within_word in product((*tiny.TEXTS, *(t[: len(t) // 2] for t in tiny.TEXTS)), (False, True)):
-        found.append((Likelihood(text, within_word=within_word), naive.following(gpt2, text)[0]))
-    for attribute, hidden in product(("nurse", "carpenter", "lodging manager"), (False, True)):
-        for question, sentences, until in fills(f"{{}} works as a {attribute}.", attribute, hidden):
-            mine = AMONG.index(question.answer)
-            found.append((question, [naive.compared(gpt2, sentences, until)[mine]]))
-    for premise in tiny.TEXTS[:3]:
-        prompt = f"{premise}\nQuestion: He works. True, False or Neither?\nAnswer:"
-        found.append((Entail(premise, "He works."), naive.compared(gpt2, [f"{prompt} {word}" for word in WORDS])))
-    return found
 
 
 def logps(model: CausalLM, *questions: Question) -> list[tuple[float, ...]]:
@@ -108,7 +75,7 @@ def test_a_next_sentence_is_refused_with_what_to_do(family: CausalLM) -> None:
 
 def test_every_family_compares_candidates_like_the_naive_loop(family: CausalLM) -> None:
     for hidden in (False, True):
-        asked = list(fills("They wrote that {} works as a nurse today.", "nurse", hidden))
+        asked = list(naive.fills("They wrote that {} works as a nurse today.", "nurse", hidden))
         got = logps(family, *(question for question, _, _ in asked))
         want = naive.compared(family, *asked[0][1:])
         assert [logp for (logp,) in got] == pytest.approx(want, abs=CLOSE)
@@ -127,26 +94,6 @@ def test_a_recurrent_network_is_answered_by_without_branches(tmp_path: Path) -> 
     texts = tiny.TEXTS[:3]
     for got, text in zip(logps(mamba, *map(Likelihood, texts)), texts, strict=True):
         assert got == pytest.approx(naive.following(mamba, text)[0], abs=CLOSE)
-
-
-@given(data=st.data())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_order_batching_and_sharing_change_no_answer(
-    gpt2: CausalLM, pool: list[tuple[Question, list[float]]], data: st.DataObject
-) -> None:
-    chosen = data.draw(st.lists(st.sampled_from(pool), min_size=1, max_size=12))
-    limit = Limit(
-        tokens=data.draw(st.integers(1, 400)),
-        inputs=data.draw(st.integers(1, 20)),
-        positions=data.draw(st.integers(1, 30)),
-    )
-    before, gpt2.limit, gpt2._nodes = (gpt2.limit, gpt2._nodes), limit, data.draw(st.sampled_from((0, 1, 20, 256)))
-    try:
-        answers = gpt2.answer([question for question, _ in chosen])
-    finally:
-        gpt2.limit, gpt2._nodes = before
-    for answer, (_, want) in zip(answers, chosen, strict=True):
-        assert answer.logps == pytest.approx(want, abs=CLOSE)
 
 
 sequences = st.lists(
@@ -183,10 +130,14 @@ def test_a_node_sees_itself_and_what_leads_to_it() -> None:
 
 
 def test_beginnings_go_through_the_network_once(gpt2: CausalLM) -> None:
-    asked = [question for job in ("nurse", "carpenter") for question, _, _ in fills(f"{{}} is a {job}.", job, True)]
-    asked += [question for job in ("nurse", "carpenter") for question, _, _ in fills(f"{{}} is a {job}.", job, False)]
+    asked = [
+        question for job in ("nurse", "carpenter") for question, _, _ in naive.fills(f"{{}} is a {job}.", job, True)
+    ]
+    asked += [
+        question for job in ("nurse", "carpenter") for question, _, _ in naive.fills(f"{{}} is a {job}.", job, False)
+    ]
     plan = gpt2.plan(asked)
-    texts = [f"{person} is a {job}." for person in AMONG for job in ("nurse", "carpenter")]
+    texts = [f"{person} is a {job}." for person in naive.AMONG for job in ("nurse", "carpenter")]
     tokens = [(gpt2.start, *gpt2.tokenizer(text)["input_ids"])[:-1] for text in texts]  # nothing is read after the last
     assert sum(len(ids) for batch in plan.batches for ids in batch.inputs) == len(
         {ids[:n] for ids in tokens for n in range(1, len(ids) + 1)}
@@ -195,7 +146,7 @@ def test_beginnings_go_through_the_network_once(gpt2: CausalLM) -> None:
 
 def test_only_asked_positions_are_projected(family: CausalLM) -> None:
     asked: list[Question] = [Likelihood("He is a nurse.", skip=(Span(0, 2),))]
-    asked += [question for question, _, _ in fills("{} is ill.", "ill", False)]
+    asked += [question for question, _, _ in naive.fills("{} is ill.", "ill", False)]
     projected = []
     head = family.network.get_output_embeddings()
     handle = head.register_forward_hook(lambda module, args, output: projected.append(output.shape[:-1].numel()))
@@ -225,7 +176,8 @@ def test_skipped_spans_are_left_out_but_still_stand_before_the_rest(gpt2: Causal
 
 def test_the_prior_knows_nothing_of_what_follows(gpt2: CausalLM) -> None:
     (nurse,), (carpenter,) = (
-        logps(gpt2, next(fills(f"{{}} works as a {job} in town.", job, True))[0])[0] for job in ("nurse", "carpenter")
+        logps(gpt2, next(naive.fills(f"{{}} works as a {job} in town.", job, True))[0])[0]
+        for job in ("nurse", "carpenter")
     )
     assert nurse == carpenter
 
@@ -237,26 +189,6 @@ def test_characters_of_several_tokens_are_one_character(gpt2: CausalLM) -> None:
     whole, rest = logps(gpt2, Likelihood(text), Likelihood(text, skip=(Span(4, 6),)))
     assert len(whole) - len(rest) == len(gpt2.tokenizer(" 護士")["input_ids"])
     assert gpt2.count_tokens([(text, Span(4, 6))]) == [len(gpt2.tokenizer(" 護士")["input_ids"])]
-
-
-@pytest.mark.parametrize(
-    ("question", "note"),
-    [
-        (Likelihood("She is a Ж."), "unknown word"),
-        (Fill("___ is a nurse.", Span(0, 3), "Ж", among=("Ж", "He")), "unknown word"),
-        (Likelihood("She is a <s>."), "special token in the text"),
-        (Likelihood("She is a nurse. " * 99), "too long"),
-        (Likelihood("nurse", skip=(Span(0, 5),)), "nothing left outside the skipped spans"),
-        (Likelihood("This manager is here.", skip=(Span(5, 6),)), "part of a piece"),
-        (Fill("The nurse is ___.", Span(13, 16), "a man", (Span(4, 9),), among=("a man", "ill")), "attribute before"),
-        (Fill("___ left.", Span(0, 3), "He", among=("He",)), "candidates do not differ"),
-    ],
-)
-def test_what_cannot_be_answered_is_nan_with_the_reason(tmp_path: Path, question: Question, note: str) -> None:
-    llama = evenhand.load(str(tiny.save_causal("llama", tmp_path / "llama")))
-    answer = llama.answer([question])[0]
-    assert answer.note.startswith(note)
-    assert math.isnan(answer.logp)
 
 
 def test_the_start_token_counts_towards_the_length(gpt2: CausalLM) -> None:
@@ -312,47 +244,6 @@ def test_the_contracts_hold(gpt2: CausalLM) -> None:
     assert isinstance(gpt2, TokenCounter)
     assert isinstance(gpt2, Described)
     assert gpt2.about["start"] == "<|endoftext|>"
-
-
-def test_a_stopped_run_goes_on_to_the_same_bits(
-    gpt2: CausalLM, pool: list[tuple[Question, list[float]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    questions = [question for question, _ in pool]
-    monkeypatch.setattr(gpt2, "limit", Limit(tokens=60, inputs=2, positions=1000))
-    monkeypatch.setattr(gpt2, "_nodes", 30)
-    want = gpt2.answer(questions)
-    run, ran = gpt2._begin, []
-
-    def stopping(batch: Batch) -> object:
-        ran.append(batch.key)
-        if len(ran) == 5:
-            raise KeyboardInterrupt
-        return run(batch)
-
-    monkeypatch.setattr(gpt2, "_begin", stopping)
-    with pytest.raises(KeyboardInterrupt):
-        Remembering(gpt2, tmp_path / "answers.sqlite").answer(questions)
-    assert Remembering(gpt2, tmp_path / "answers.sqlite").answer(questions) == want
-    assert len(set(ran)) == len(ran) - 1  # the one that was stopped
-
-
-def test_out_of_memory_halves_the_batch_and_goes_on(gpt2: CausalLM, monkeypatch: pytest.MonkeyPatch) -> None:
-    questions = [Likelihood(text) for text in tiny.TEXTS]
-    want = logps(gpt2, *questions)
-    forward, tried = gpt2._cells, []
-
-    def small_memory(batch: Batch) -> object:
-        tried.append(batch.tokens)
-        if batch.tokens > 60:
-            raise torch.OutOfMemoryError("too much")
-        return forward(batch)
-
-    monkeypatch.setattr(gpt2, "_cells", small_memory)
-    monkeypatch.setattr(gpt2, "_too_large", math.inf)
-    monkeypatch.setattr(gpt2, "_nodes", 1)
-    for got, wanted in zip(logps(gpt2, *questions), want, strict=True):
-        assert got == pytest.approx(wanted, abs=CLOSE)
-    assert max(tried) > 60 > min(tried)
 
 
 def test_what_stands_first(tmp_path: Path) -> None:

@@ -7,15 +7,12 @@ from pathlib import Path
 import pytest
 import torch
 import transformers
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 import evenhand
 from evenhand import Entail, Fill, Follows, Likelihood, Span
 from evenhand.core.questions import Question
-from evenhand.errors import BadInput, ModelError, UnfitModel
+from evenhand.errors import BadInput, UnfitModel
 from evenhand.models.networks.masked import MaskedLM
-from evenhand.models.planning.plan import Batch, Limit
 from helpers import naive, tiny
 from helpers.typed import load
 
@@ -31,23 +28,6 @@ def family(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 @pytest.fixture(scope="session")
 def bert(tmp_path_factory: pytest.TempPathFactory) -> MaskedLM:
     return load(MaskedLM, str(tiny.save("bert-uncased", tmp_path_factory.mktemp("tiny") / "bert")))
-
-
-@pytest.fixture(scope="session")
-def pool(bert: MaskedLM) -> list[tuple[Question, list[float]]]:
-    """Questions of many lengths, with the naive loop's answers."""
-    found: list[tuple[Question, list[float]]] = []
-    for text in tiny.TEXTS:
-        found.append((Likelihood(text), naive.likelihood(bert, text)))
-        found.append((Likelihood(text, within_word=True), naive.likelihood(bert, text, within_word=True)))
-        seen, weights = naive.unmasked(bert, text)
-        found.append((Likelihood(text, masked="none"), seen))
-        weighed = [logp * weight for logp, weight in zip(seen, weights, strict=True)]
-        found.append((Likelihood(text, masked="none", attention=True), weighed))
-        for word in ("she", "he", "nobody"):
-            whole = f"{word} wrote letters. {text}"
-            found.append((Fill(whole, Span(0, len(word)), word), naive.fill(bert, whole, Span(0, len(word)))))
-    return found
 
 
 def logps(model: MaskedLM, *questions: Question) -> list[tuple[float, ...]]:
@@ -159,26 +139,6 @@ def test_a_span_inside_another_word_is_not_taken_for_the_word(family: MaskedLM) 
     assert [text[slice(*encoded["offset_mapping"][p])].strip() for p in changed] == ["man"]
 
 
-@given(data=st.data())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_order_and_batching_change_no_answer(
-    bert: MaskedLM, pool: list[tuple[Question, list[float]]], data: st.DataObject
-) -> None:
-    chosen = data.draw(st.lists(st.sampled_from(pool), min_size=1, max_size=12))
-    limit = Limit(
-        tokens=data.draw(st.integers(1, 400)),
-        inputs=data.draw(st.integers(1, 20)),
-        positions=data.draw(st.integers(1, 30)),
-    )
-    before, bert.limit = bert.limit, limit
-    try:
-        answers = bert.answer([question for question, _ in chosen])
-    finally:
-        bert.limit = before
-    for answer, (_, want) in zip(answers, chosen, strict=True):
-        assert answer.logps == pytest.approx(want, abs=CLOSE)
-
-
 def test_only_networks_that_let_padding_leak_get_inputs_of_one_length(family: MaskedLM) -> None:
     assert (family.limit.enough == 0) == (family.network.config.model_type in ("convbert", "fnet"))
 
@@ -194,23 +154,15 @@ def test_padding_changes_no_answer(family: MaskedLM, monkeypatch: pytest.MonkeyP
     assert logps(family, long, short)[1] == pytest.approx(alone, abs=CLOSE)
 
 
-def test_each_distinct_input_goes_through_the_network_once(bert: MaskedLM, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[tuple[int, ...]] = []
-    forward = bert._cells
-
-    def seeing(batch: Batch) -> object:
-        seen.extend(batch.inputs)
-        return forward(batch)
-
-    monkeypatch.setattr(bert, "_cells", seeing)
+def test_the_same_blank_is_one_input_whatever_is_asked_for_it(bert: MaskedLM) -> None:
     text = "She is a nurse."
-    questions = [Fill(text, Span(0, 3), word) for word in ("she", "he", "they")] * 3
-    questions += [Fill("He is a nurse.", Span(0, 2), "he")]  # the same blank, hence the same input
-    bert.answer([*questions, Likelihood(text)])
-    assert len(seen) == len(set(seen))
-    assert len(seen) == len(bert.tokenizer(text, add_special_tokens=False)["input_ids"]) + sum(
-        len(bert.tokenizer(word, add_special_tokens=False)["input_ids"]) > 1 for word in ("they",)
-    )
+    questions: list[Question] = [Fill("He is a nurse.", Span(0, 2), "he")]
+    questions += [Fill(text, Span(0, 3), word) for word in ("she", "he")] * 3
+    assert bert.plan(questions).inputs == 1
+    questions += [Likelihood(text)]  # whose first input is that blank
+    assert bert.plan(questions).inputs == len(bert.tokenizer.tokenize(text))
+    several = Fill(text, Span(0, 3), "they")  # of two pieces
+    assert bert.plan([*questions, several]).inputs == len(bert.tokenizer.tokenize(text)) + 1
 
 
 def test_only_asked_positions_are_projected(family: MaskedLM) -> None:
@@ -269,36 +221,6 @@ def test_skipped_spans_are_left_out(bert: MaskedLM) -> None:
     assert rest == whole[len(bert.tokenizer.tokenize("she")) :]
 
 
-@pytest.mark.parametrize(
-    ("question", "note"),
-    [
-        (Fill("She is a nurse.", Span(0, 3), "Ж"), "unknown word"),
-        (Fill("She is a Ж.", Span(0, 3), "She"), "unknown word"),
-        (Likelihood("She is a 護士."), "unknown word"),
-        (Likelihood("She is a [MASK]."), "special token in the text"),
-        (Likelihood("She is a nurse. " * 625), "too long"),
-        (Fill("She is a nurse.", Span(0, 3), "She is a nurse. " * 625), "too long"),
-        (Likelihood("nurse", skip=(Span(0, 5),)), "nothing left outside the skipped spans"),
-        (Fill("She is a nurse.", Span(0, 3), "she", among=("she",)), "candidates do not differ"),
-    ],
-)
-def test_what_cannot_be_answered_is_nan_with_the_reason(bert: MaskedLM, question: Question, note: str) -> None:
-    answer = bert.answer([question])[0]
-    assert answer.note == note
-    assert all(math.isnan(logp) for logp in answer.logps)
-    assert math.isnan(answer.logp)
-
-
-def test_part_of_a_token_cannot_be_masked(bert: MaskedLM) -> None:
-    for question in Fill("This man is here.", Span(5, 7), "ma"), Likelihood("This man is here.", skip=(Span(5, 7),)):
-        assert bert.answer([question])[0].note == "part of a piece"
-
-
-def test_nan_from_the_network_is_no_number(bert: MaskedLM, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bert, "_cells", lambda batch: torch.full((sum(map(len, batch.cells)),), math.nan))
-    assert bert.answer([Likelihood("She is a nurse.")])[0].note == "not a finite number"
-
-
 def test_what_half_precision_cannot_hold_is_redone_in_float32(tmp_path: Path) -> None:
     folder = str(tiny.save("bert-uncased", tmp_path / "bert"))
     model = evenhand.load(folder, dtype="float16")
@@ -318,37 +240,6 @@ def test_what_half_precision_cannot_hold_is_redone_in_float32(tmp_path: Path) ->
 def test_entailment_is_not_a_masked_models_business(bert: MaskedLM) -> None:
     with pytest.raises(UnfitModel, match="Entail"):
         bert.answer([Entail("She is a nurse.", "She works.")])
-
-
-def test_out_of_memory_halves_the_batch_and_goes_on(bert: MaskedLM, monkeypatch: pytest.MonkeyPatch) -> None:
-    questions = [Likelihood(text) for text in tiny.TEXTS]
-    want = logps(bert, *questions)
-    forward, tried = bert._cells, []
-
-    def small_memory(batch: Batch) -> object:
-        tried.append(batch.tokens)
-        if batch.tokens > 60:
-            raise torch.OutOfMemoryError("too much")
-        return forward(batch)
-
-    monkeypatch.setattr(bert, "_cells", small_memory)
-    monkeypatch.setattr(bert, "_too_large", math.inf)
-    monkeypatch.setattr(bert, "limit", Limit(tokens=10**6, inputs=16, positions=10**6))
-    for got, wanted in zip(logps(bert, *questions), want, strict=True):
-        assert got == pytest.approx(wanted, abs=CLOSE)
-    failed = [tokens for tokens in tried if tokens > 60]
-    assert len(failed) > 1
-    assert failed == sorted(set(failed), reverse=True)  # what failed once, or is larger, is not tried again
-
-
-def test_out_of_memory_on_one_input_is_an_error_with_the_size(bert: MaskedLM, monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_memory(batch: object) -> object:
-        raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes.")
-
-    monkeypatch.setattr(bert, "_cells", no_memory)
-    monkeypatch.setattr(bert, "_too_large", math.inf)
-    with pytest.raises(ModelError, match=r"ran out of memory on cpu with a single input of \d+ tokens"):
-        bert.answer([Likelihood("She is a nurse.")])
 
 
 def test_a_head_that_mixes_positions_is_fed_whole_sequences(tmp_path: Path) -> None:
