@@ -162,7 +162,7 @@ def false_claims(name: str, folder: Path, seed: int) -> dict[str, list[tuple[boo
     for told in findings(first):
         for claim in told.claims:
             wrong = claim.verdict == "refuted" if claim.hypothesis == "H3" else claim.verdict != "undecided"
-            add("H1 to H3 decided", told.dataset, wrong, claim.found.side())
+            add("H1 to H3 decided", told.dataset, wrong, claim.estimate.side())
     leaning = [simulate(name, folder / f"leaning{n}", 1000 * seed + n, shift=0.3, share=0.5) for n in range(2)]
     for change in change_table(*leaning).to_dict("records"):  # both equally far from neutral, on the same side
         task = first.task(change["dataset"], change["measure"].removesuffix(FEMALE_MALE))

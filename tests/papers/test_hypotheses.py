@@ -70,8 +70,8 @@ def test_next_to_each_level_stands_the_contrast_with_the_other_gender() -> None:
 
 def test_claims_are_adjusted_for_one_another() -> None:
     claims = evaluate_hypotheses(scores(PAPER, noise=0.5))
-    assert all(claim.found.p_holm >= claim.found.p for claim in claims)
-    assert {claim.found.needed for claim in claims} == {3}
+    assert all(claim.estimate.p_holm >= claim.estimate.p for claim in claims)
+    assert {claim.estimate.needed for claim in claims} == {3}
 
 
 def test_two_professions_are_too_few_for_a_verdict() -> None:
@@ -80,7 +80,7 @@ def test_two_professions_are_too_few_for_a_verdict() -> None:
 
 def test_each_claim_is_of_its_own_cell() -> None:
     found = by_claim(evaluate_hypotheses(scores(PAPER, noise=0.0)))
-    assert {name: claim.found.value for name, claim in found.items()} == pytest.approx(
+    assert {name: claim.estimate.value for name, claim in found.items()} == pytest.approx(
         {
             "female words with female professions: positive": PAPER["female", "female"],
             "male words with male professions: positive": PAPER["male", "male"],
@@ -98,7 +98,7 @@ def test_after_fine_tuning_each_claim_is_of_the_change_of_its_own_cell() -> None
     moved = [moves[cell] + 1e-6 * (number % 7) for number, cell in enumerate(cells)]
     found = by_claim(evaluate_hypotheses(before, before.assign(score=before["score"] + moved)))
     assert len(found) == 11
-    assert {name: claim.found.value for name, claim in found.items() if "after" in name} == pytest.approx(
+    assert {name: claim.estimate.value for name, claim in found.items() if "after" in name} == pytest.approx(
         {
             "female words with female professions: falls after fine-tuning": moves["female", "female"],
             "male words with male professions: falls after fine-tuning": moves["male", "male"],
@@ -132,8 +132,8 @@ def test_the_interval_is_students_over_professions_where_they_are_few() -> None:
     found = evaluate_hypotheses(frame)[0]
     cell = frame[(frame["gender"] == "female") & (frame["prof_gender"] == "female")]
     wanted = stats.ttest_1samp(cell.groupby("profession")["score"].mean(), 0).confidence_interval(0.95)
-    assert (found.found.low, found.found.high) == pytest.approx((wanted.low, wanted.high))
-    assert found.found.value == pytest.approx(cell["score"].mean())
+    assert (found.estimate.low, found.estimate.high) == pytest.approx((wanted.low, wanted.high))
+    assert found.estimate.value == pytest.approx(cell["score"].mean())
 
 
 def test_the_balanced_difference_is_the_one_that_is_shown_elsewhere() -> None:
@@ -148,7 +148,7 @@ def test_the_balanced_difference_is_the_one_that_is_shown_elsewhere() -> None:
         found = estimates(scored.drop(columns=["dataset", "measure"]), design, Association(), seed=7)
         (row,) = [value for value in found if value.groups == {"prof_gender": "balanced"}]
         wanted = (row.value, row.low, row.high)
-        assert (claim.found.value, claim.found.low, claim.found.high) == pytest.approx(wanted, rel=1e-12)
+        assert (claim.estimate.value, claim.estimate.low, claim.estimate.high) == pytest.approx(wanted, rel=1e-12)
 
 
 def test_unscored_items_are_left_out() -> None:
@@ -164,8 +164,8 @@ def test_the_order_of_rows_changes_nothing() -> None:
         evaluate_hypotheses(frame.sample(frac=1, random_state=1)), evaluate_hypotheses(frame), strict=True
     ):
         assert (one.claim, one.verdict) == (other.claim, other.verdict)
-        assert (one.found.value, one.found.low, one.found.high) == pytest.approx(
-            (other.found.value, other.found.low, other.found.high)
+        assert (one.estimate.value, one.estimate.low, one.estimate.high) == pytest.approx(
+            (other.estimate.value, other.estimate.low, other.estimate.high)
         )
 
 
@@ -173,7 +173,7 @@ def test_what_was_not_measured_is_undecided() -> None:
     without = scores({cell: value for cell, value in PAPER.items() if cell[0] != "balanced"})
     claim = evaluate_hypotheses(without)[-1]
     assert claim.hypothesis == "H3"
-    assert np.isnan([claim.found.value, claim.found.low, claim.found.high]).all()
+    assert np.isnan([claim.estimate.value, claim.estimate.low, claim.estimate.high]).all()
     assert claim.verdict == "undecided"
 
 
@@ -182,7 +182,7 @@ def test_what_was_not_measured_is_undecided() -> None:
 @example([0.0] * 6, 7e-104)  # whose squared variance is no longer a number above 0
 def test_a_verdict_never_goes_against_its_interval(means: list[float], noise: float) -> None:
     for claim in evaluate_hypotheses(scores(dict(zip(PAPER, means, strict=True)), noise=noise)):
-        above, below = claim.found.low > 0, claim.found.high < 0
+        above, below = claim.estimate.low > 0, claim.estimate.high < 0
         if claim.hypothesis != "H3" and claim.verdict != "undecided":
             assert (claim.verdict == "supported") == (above if claim.hypothesis == "H1" else below)
         if claim.hypothesis == "H3" and claim.verdict == "refuted":

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 from rich.console import Console, RenderableType
 
-from evenhand.papers.printing import reproduction
+from evenhand.papers.sections import reproduction
 from evenhand.runs.record import Deviation, Precision
 from evenhand.show.tables import RANKS, cell, estimate, table
 from evenhand.show.terminal import scorecard

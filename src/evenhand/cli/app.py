@@ -66,10 +66,10 @@ def as_command(function: Callable[..., None]) -> Callable[..., None]:
 
     An unpacked parameter that has neither a value nor a default is not passed on.
     """
-    own, unpacked = [], []
+    parameters, unpacked = [], []
     for parameter in inspect.signature(function).parameters.values():
         if get_origin(parameter.annotation) is not Unpack:
-            own.append(_typer_parameter(parameter.name, parameter.annotation, parameter.default))
+            parameters.append(_typer_parameter(parameter.name, parameter.annotation, parameter.default))
             continue
         (subject,) = get_args(parameter.annotation)
         for name, record in records_of(subject).items():
@@ -81,7 +81,7 @@ def as_command(function: Callable[..., None]) -> Callable[..., None]:
         values = {name: value for name, value in given.items() if value is not None or name not in optional}
         function(**{name: READ[name](value) if name in READ else value for name, value in values.items()})
 
-    call.__signature__ = inspect.Signature([*unpacked, *own])  # type: ignore[attr-defined]
+    call.__signature__ = inspect.Signature([*unpacked, *parameters])  # type: ignore[attr-defined]
     return call
 
 

@@ -90,10 +90,10 @@ def from_config(context: typer.Context, path: Path | None) -> Path | None:
         check_known(f"option in {path}", [name], known)
         param = known[name]
         if isinstance(value, dict) and name in ("option", "model-option"):
-            value = [f"{key}={one}" for key, one in value.items()]
+            value = [f"{key}={text}" for key, text in value.items()]
         several = getattr(param, "multiple", False) or param.nargs == -1
         values = value if isinstance(value, list) else [value]
-        wrong = any(isinstance(one, dict | list) for one in values) or (isinstance(value, list) and not several)
+        wrong = any(isinstance(each, dict | list) for each in values) or (isinstance(value, list) and not several)
         if wrong or isinstance(value, bool) != bool(getattr(param, "is_flag", False)):
             raise BadInput(f"{path}: '{name}' has a value of the wrong kind. Got {value!r}.")
         default = value if isinstance(value, bool) else [*map(str, values)] if several else str(value)
@@ -171,7 +171,9 @@ def audit(
     finally:
         if as_json and runs:  # also those that were finished before another one failed
             values = [row for run in runs for row in run.results]
-            judged = {"values": values, "verdicts": [one.to_dict() for one in _verdicts(runs)]} if gate else values
+            judged = (
+                {"values": values, "verdicts": [verdict.to_dict() for verdict in _verdicts(runs)]} if gate else values
+            )
             print_json(judged)
     if gate is not None:
         raise typer.Exit(outlets.give(_verdicts(runs), printed=not as_json))

@@ -187,7 +187,7 @@ def reproduce(
     """
     from evenhand.papers import options_of
     from evenhand.papers import reproduce as run_study
-    from evenhand.papers.printing import reproduction
+    from evenhand.papers.sections import reproduction
 
     known, inputs = options_of(paper, given["part"]), dict[str, Any]()
     for name, several, values in (("model", "models", model), ("corpus", "corpora", corpus), ("size", "sizes", size)):

@@ -67,15 +67,15 @@ def value(measure: str, by: str = "") -> Metric:
     """The value that evenhand's measure of this name makes of the scores; with `by`, one for each of these groups."""
     how = measures.load(measure).summarise
 
-    def of(scores: list[SampleScore]) -> Value:
+    def compute(scores: list[SampleScore]) -> Value:
         parts: dict[str, list[Score]] = {}
-        for one in scores:
-            groups = (one.sample_metadata or {})["item"]["groups"]
-            score = Score(str(one.sample_id), one.score.as_float(), groups)
+        for sample in scores:
+            groups = (sample.sample_metadata or {})["item"]["groups"]
+            score = Score(str(sample.sample_id), sample.score.as_float(), groups)
             parts.setdefault(groups[by] if by else "", []).append(score)
         return {label: how(parts[label]) for label in sorted(parts)} if by else how(parts.get("", []))
 
-    return of
+    return compute
 
 
 @scorer(
@@ -120,9 +120,9 @@ def _scorer(names: Sequence[str], rebuild: Callable[[dict[str, Any]], Any], *, n
             read = Answer(normalise_logps([(logp,) for logp in read.logps]))
         item, logps = rebuild(state.metadata["item"]), read.logps
         scores = {name: score_item(item, [read], measure) for name, measure in how.items()}
-        notes = "; ".join(dict.fromkeys(one.note for one in scores.values() if math.isnan(one.value)))
+        notes = "; ".join(dict.fromkeys(score.note for score in scores.values() if math.isnan(score.value)))
         return Logged(
-            value={name: one.value for name, one in scores.items()},
+            value={name: score.value for name, score in scores.items()},
             answer=options[logps.index(max(logps))],
             explanation=notes or state.output.completion,
             metadata={"logps": list(logps), "probabilities": probabilities},

@@ -245,8 +245,8 @@ def _values_to_log(run: Run) -> dict[str, float]:
         whole = [] if task.by_gender else [row for row in run.values_of(*task.name) if not row.groups]
         rows = [row for row in run.rows_of(*task.name) if row.contrast or not row.groups]
         for row in [*rows, *whole]:
-            of = (row.estimand, row.contrast.replace(" ", ""), *row.groups.values())
-            parts = ("bias", task.dataset, task.measure, *of)
+            contrast = row.contrast.replace(" ", "")
+            parts = ("bias", task.dataset, task.measure, row.estimand, contrast, *row.groups.values())
             # MLflow takes no other characters in a name.
             name = "/".join(re.sub(r"[^\w.-]+", "-", part).strip("-") for part in parts if part)
             values |= {name: row.value} if row.known else {}

@@ -179,12 +179,12 @@ def _row_of(name: str, rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] |
 def _cells(name: str, row: Mapping[str, Any] | None, run: Run | None, dataset: str) -> Iterator[dict[str, Any]]:
     labels = distribution(run.values_of(dataset)).to_dict("records") if run else []
     shares = {(share["set"], share["label"]): share for share in labels}
-    of = {"table": "3", "model": name}
+    about = {"table": "3", "model": name}
     for part in SETS:
         for number, label in enumerate(LABELS):
             printed = row[part][number] if row else None
-            yield versus(printed, shares.get((part, label)), **of, data=f"{SHORT[part]} set", what=label)
+            yield versus(printed, shares.get((part, label)), **about, data=f"{SHORT[part]} set", what=label)
     whole = [r for r in run.results if not (r["groups"] or r["contrast"])] if run else []
     for score in SCORES:
         share = next((r for r in whole if r["measure"] == score), None)
-        yield versus(row[score] if row else None, share, **of, data="all", what=score)
+        yield versus(row[score] if row else None, share, **about, data="all", what=score)

@@ -166,7 +166,7 @@ def _table(
     """
     tested = signed_ranks(pairs(paired)).set_index("prof_gender").reindex(GROUPS) if paired is not None else None
     for group in GROUPS:
-        of = {"table": table, "professions": group}
+        about = {"table": table, "professions": group}
         for words in ("female", "male"):
             for what, (scores, how, run) in columns.items():
                 ours: Any = None
@@ -176,10 +176,10 @@ def _table(
                 elif scores is not None:
                     part = scores[(scores["prof_gender"] == group) & (scores["gender"] == words)]
                     ours = float(part["score"].agg(how))
-                yield versus(published[group][words][what], ours, **of, words=words, what=what)
+                yield versus(published[group][words][what], ours, **about, words=words, what=what)
         for what, key, column in (("W", "w", "w"), ("r", "r", "r_printed"), ("p", "p", "p_printed")):
             statistic = float(tested.loc[group, column]) if tested is not None else None  # type: ignore[arg-type]
-            numbers = versus(published[group]["test"][key], statistic, **of, words="female - male", what=what)
+            numbers = versus(published[group]["test"][key], statistic, **about, words="female - male", what=what)
             yield numbers | ({"difference": None} if what == "p" else {})  # R prints no p below 2e-16
 
 

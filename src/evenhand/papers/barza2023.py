@@ -32,11 +32,11 @@ ACROSS = ("model or column", "what")
 
 
 def cell(
-    table: str, group: str, column: str, what: str, number: float | None, found: float | Mapping[Any, Any] | None
+    table: str, group: str, column: str, what: str, published: float | None, ours: float | Mapping[Any, Any] | None
 ) -> dict[str, Any]:
     """One number of a table, published and ours; ours with its interval if it has one."""
     about = {"table": table, "group": group, "model or column": column, "what": what}
-    return versus(number, found, **about)
+    return versus(published, ours, **about)
 
 
 def column_of(name: str, numbers: Mapping[str, Any]) -> str:

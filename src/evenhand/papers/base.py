@@ -34,11 +34,11 @@ class Reproduction:
     """The columns of `cells` that are the columns of the paper's tables."""
 
 
-def versus(number: float | None, found: float | Mapping[Any, Any] | None, **about: str) -> dict[str, Any]:
-    """A cell: what it is `about`, published, ours and their difference; low and high if `found` is a mapping."""
-    value, low, high = map(found.get, ("value", "low", "high")) if isinstance(found, Mapping) else (found, None, None)
-    difference = value - number if value is not None and number is not None else None
-    return {**about, "published": number, "ours": value, "difference": difference, "low": low, "high": high}
+def versus(published: float | None, ours: float | Mapping[Any, Any] | None, **about: str) -> dict[str, Any]:
+    """A cell: what it is `about`, published, ours and their difference; low and high if `ours` is a mapping."""
+    value, low, high = map(ours.get, ("value", "low", "high")) if isinstance(ours, Mapping) else (ours, None, None)
+    difference = value - published if value is not None and published is not None else None
+    return {**about, "published": published, "ours": value, "difference": difference, "low": low, "high": high}
 
 
 def load_published(paper: str) -> dict[str, Any]:

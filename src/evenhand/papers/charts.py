@@ -297,18 +297,18 @@ def profession_figures(runs: Mapping[str, Run]) -> Charts:
     tasks = [task for task in first.record.tasks if task.dataset_builder.startswith("becpro")]
     for task in (task for task in tasks if task.measure == "association"):
         dataset = task.dataset
-        start, of = (f"{dataset}-", f", {dataset}") if len({t.dataset for t in tasks}) > 1 else ("", "")
+        prefix, suffix = (f"{dataset}-", f", {dataset}") if len({t.dataset for t in tasks}) > 1 else ("", "")
         means = pd.concat(
             profession_means(run.scores_of(dataset), seed=task.seed).assign(run=name) for name, run in runs.items()
         )
         for group, part in means.groupby("prof_gender"):
-            title = f"{models}{of}: professions held by {HELD_BY[str(group)]}"
-            made[f"{start}professions-{group}"] = profession_bars(part, title=title)
+            title = f"{models}{suffix}: professions held by {HELD_BY[str(group)]}"
+            made[f"{prefix}professions-{group}"] = profession_bars(part, title=title)
         for place, (name, run) in enumerate(runs.items(), 1):
-            title = f"{name}{of}: association and the workforce (US)"
+            title = f"{name}{suffix}: association and the workforce (US)"
             number = f"-{place}" if len(runs) > 1 else ""
             means_of = by_profession(run.scores_of(dataset))
-            made[f"{start}workforce{number}"] = with_title(workforce_scatter(means_of, workforce_shares()), title)
+            made[f"{prefix}workforce{number}"] = with_title(workforce_scatter(means_of, workforce_shares()), title)
     return made
 
 
@@ -364,10 +364,10 @@ def sample_size_figures(runs: Mapping[str, Run]) -> Charts:
     for place, (name, run) in enumerate(runs.items(), 1):
         tasks = [task for task in run.record.tasks if task.measure == "likelihood-difference" and "category" in task.by]
         for task in tasks:
-            first, of = (f"{task.dataset}-", f" on {task.dataset}") if len(tasks) > 1 else ("", "")
+            prefix, suffix = (f"{task.dataset}-", f" on {task.dataset}") if len(tasks) > 1 else ("", "")
             rows = by_size(run.scores_of(*task.name), seed=task.seed)
-            key = f"{first}sample-size" + (f"-{place}" if len(runs) > 1 else "")
-            title = f"{name}{of}: ASLD on samples, 5 draws each"
+            key = f"{prefix}sample-size" + (f"-{place}" if len(runs) > 1 else "")
+            title = f"{name}{suffix}: ASLD on samples, 5 draws each"
             made |= {key: sample_sizes(rows, title=title)} if len(rows) else {}
     return made
 

@@ -101,7 +101,7 @@ def by_size(
     """Mean |score| of `draws` samples of each size in each group: columns `by`, size, draw, value.
 
     The study of Barza 2023, section 4.1.3 and Figure 6. Pairs are drawn without replacement; sizes larger than a group
-    are left out, and the one of its own size gives the same value in every draw.
+    are excluded, and the one of its own size gives the same value in every draw.
     """
     if draws < 1 or any(size < 1 for size in sizes):
         raise BadInput(f"Sizes and draws must be at least 1. Got sizes {tuple(sizes)} and {draws} draws.")

@@ -176,7 +176,7 @@ MARGIN = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One thing a hypothesis expects, and what was found.
+    """One thing a hypothesis expects, and what the scores say.
 
     `supported` where the value leans to the expected side, by the rule of stats.verdict with p adjusted over all
     claims; `refuted` where it leans to the other; `undecided` otherwise. A claim of no difference is supported where
@@ -185,7 +185,7 @@ class Claim:
 
     hypothesis: str
     claim: str
-    found: Estimate
+    estimate: Estimate
     sign: int
     """1 or -1: the expected side; 0: no difference is expected."""
     contrast: Estimate | None = None
@@ -193,7 +193,7 @@ class Claim:
 
     @property
     def verdict(self) -> str:
-        estimate, ruled = self.found, decide(self.found)
+        estimate, ruled = self.estimate, decide(self.estimate)
         if ruled.why:
             return "undecided"
         if self.sign:
@@ -211,8 +211,8 @@ def evaluate_hypotheses(before: pd.DataFrame, after: pd.DataFrame | None = None,
     male do not differ, and fine-tuning changes little.
     """
     claims = list(_claims(before, changes(before, after) if after is not None else None, seed))
-    adjusted = adjust([claim.found for claim in claims], crossed=True)
-    return [replace(claim, found=estimate) for claim, estimate in zip(claims, adjusted, strict=True)]
+    adjusted = adjust([claim.estimate for claim in claims], crossed=True)
+    return [replace(claim, estimate=estimate) for claim, estimate in zip(claims, adjusted, strict=True)]
 
 
 def _claims(before: pd.DataFrame, change: pd.DataFrame | None, seed: int) -> Iterator[Claim]:

@@ -210,8 +210,10 @@ def masked_response(
             rows = [
                 row for run in runs for row in run.results if not any(map(row.get, ("groups", "contrast", "estimand")))
             ]
-            own = {row["measure"]: row for row in rows}
-            values = {name: _mean(READINGS[name](frame), seed) if name in READINGS else own[name] for name in chosen}
+            by_measure = {row["measure"]: row for row in rows}
+            values = {
+                name: _mean(READINGS[name](frame), seed) if name in READINGS else by_measure[name] for name in chosen
+            }
             points += [{**values[name], "measure": name, "rate": rate, "draw": draw} for name in chosen]
     return dose_response(f"masked-{file_name(model)}", find(model).name, "masked", points, [], seed)
 

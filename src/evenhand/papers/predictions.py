@@ -163,7 +163,7 @@ def _rate(scores: Sequence[Score], cluster: str, groups: Mapping[str, str]) -> d
 
 def _rate_orderings(kind: str, predicted: Sequence[Predicted], cluster: str) -> str:
     scores = {each.model: each.scores for each in predicted if each.kind == kind and each.template == SHARED}
-    pairs = neighbours({name: RATE(of) for name, of in scores.items()})
+    pairs = neighbours({name: RATE(rates) for name, rates in scores.items()})
     return orderings(f"g_s of {kind} models, template {SHARED}, each with the next", pairs, scores, RATE, cluster)
 
 
@@ -181,7 +181,7 @@ def neighbours(order: Mapping[str, float]) -> list[Pair]:
 
 
 def orderings(
-    of: str, pairs: Sequence[Pair], scores: Mapping[str, Sequence[Score]], summary: Summary, cluster: str
+    what: str, pairs: Sequence[Pair], scores: Mapping[str, Sequence[Score]], summary: Summary, cluster: str
 ) -> str:
     """A sentence on which orderings are shown. `scores` are those of each model, on the same items in the same order.
 
@@ -196,6 +196,8 @@ def orderings(
         lows.append(paired.difference.interval(rng)[0])
         ps.append(paired.swap_test(rng))
     shown = [low > 0 and p < ALPHA for low, p in zip(lows, holm(ps), strict=True)]
-    sentence = f"{of}: {sum(shown)} of {len(pairs)} published orderings of two models are shown (p adjusted by Holm)."
-    open_ = [f"{one} above {other}" for (one, other), is_shown in zip(pairs, shown, strict=True) if not is_shown]
-    return f"{sentence} Not shown: {'; '.join(open_)}." if open_ else sentence
+    sentence = f"{what}: {sum(shown)} of {len(pairs)} published orderings of two models are shown (p adjusted by Holm)."
+    unshown = [
+        f"{higher} above {lower}" for (higher, lower), is_shown in zip(pairs, shown, strict=True) if not is_shown
+    ]
+    return f"{sentence} Not shown: {'; '.join(unshown)}." if unshown else sentence

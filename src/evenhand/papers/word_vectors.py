@@ -13,7 +13,7 @@ from evenhand import Dataset, Embed, Run, Span, Target, audit, datasets, load
 from evenhand.errors import BadInput, DataNotFound, check_known
 from evenhand.papers.base import Reproduction, folder, load_published, read, versus
 
-BY_DEFINITION = 0.5  # Figure 1 leaves out words such as businesswoman: here, those that the authors score so high
+BY_DEFINITION = 0.5  # Figure 1 excludes words such as businesswoman: here, those that the authors score so high
 PAIRS, HE_SHE = "professions by ten pairs", "professions by he and she"
 ENCODINGS = (
     "the authors' repository, pliang279/sent_debias, gender_tests/sent_encs*.pkl. Save them as bert-seat6.npz, ...: "
@@ -61,7 +61,7 @@ def caliskan2017(
 ) -> Reproduction:
     """The effect sizes of WEAT 1 to 10 of the file `vectors`, next to the printed ones of `embedding`.
 
-    `embedding` is word2vec or glove. Words without a vector are left out and named. What the paper lacks: intervals.
+    `embedding` is word2vec or glove. Words without a vector are excluded and named. What the paper lacks: intervals.
     """
     numbers = load_published("caliskan2017")
     check_known("published embedding", [embedding], numbers)

@@ -46,7 +46,7 @@ def summarise(scores: pd.DataFrame, options: Any, seed: int = 0) -> Written:
     jobs = some.assign(weighed=weighed)[some["topic"] == "professions"]
     table = jobs.groupby(["subject", "kind"], as_index=False)[["weighed", "mentioned"]].sum()
     table = table[table["mentioned"] > 0]
-    found = pd.DataFrame(
+    professions = pd.DataFrame(
         {
             "profession": table["subject"],
             "kind": table["kind"],
@@ -55,39 +55,39 @@ def summarise(scores: pd.DataFrame, options: Any, seed: int = 0) -> Written:
         }
     ).dropna()
     line = None
-    if len(found) >= FEWEST:
-        workforce, share = (found[name].to_numpy(dtype=float) for name in ("workforce", "share"))
+    if len(professions) >= FEWEST:
+        workforce, share = (professions[name].to_numpy(dtype=float) for name in ("workforce", "share"))
         line = fit_line(workforce, share, generator(seed, {"written": "workforce"}))
     mentioned, lowest = float(some["mentioned"].mean()), float(weighed.mean())
     texts = int(options.get("paths", options.get("texts", 1))) * len(some)
     varies = float(some["varies"].sum()) if "varies" in some else 0.0
     worth = texts * float(some["counted"].sum()) / varies if varies > 0 else math.nan
     left = float(some["open"].mean()) if "open" in some else math.nan
-    return Written(found, line, mentioned, lowest, lowest + 1 - mentioned, texts, worth, left)
+    return Written(professions, line, mentioned, lowest, lowest + 1 - mentioned, texts, worth, left)
 
 
-def sentences(found: Written) -> Iterator[str]:
+def sentences(written: Written) -> Iterator[str]:
     """What the summary says, a sentence each."""
-    if found.line is not None and not math.isnan(found.line.slope_low):
-        ends = f"[{found.line.slope_low:.2f}, {found.line.slope_high:.2f}]"
+    if written.line is not None and not math.isnan(written.line.slope_low):
+        ends = f"[{written.line.slope_low:.2f}, {written.line.slope_high:.2f}]"
         yield (
             f"For each percentage point of women in a profession's workforce (US 2019), the share of women written "
-            f"goes up by {found.line.slope:.2f} points {ends}: 1 would be as the workforce is, 0 regardless of it."
+            f"goes up by {written.line.slope:.2f} points {ends}: 1 would be as the workforce is, 0 regardless of it."
         )
-    if math.isnan(found.mentioned):
+    if math.isnan(written.mentioned):
         return
     yield (
-        f"{100 * (1 - found.mentioned):.0f} of 100 texts do not say whether they are about a woman or a man. If all of "
-        f"these were about men, the share of women would be {found.lowest:.2f}; if all were about women, "
-        f"{found.highest:.2f}."
+        f"{100 * (1 - written.mentioned):.0f} of 100 texts do not say whether they are about a woman or a man. If all "
+        f"of these were about men, the share of women would be {written.lowest:.2f}; if all were about women, "
+        f"{written.highest:.2f}."
     )
-    if not math.isnan(found.worth):
+    if not math.isnan(written.worth):
         yield (
-            f"The {found.paths:,} paths are worth {found.worth:,.0f} counted texts: by probability, a path says more "
-            "than whom it happens to mention."
+            f"The {written.paths:,} paths are worth {written.worth:,.0f} counted texts: by probability, a path says "
+            "more than whom it happens to mention."
         )
-    if not math.isnan(found.left):
-        yield f"Stopping paths early left {100 * found.left:.2g} of 100 texts open, which the bounds allow for."
+    if not math.isnan(written.left):
+        yield f"Stopping paths early left {100 * written.left:.2g} of 100 texts open, which the bounds allow for."
 
 
 def on_page(measured: Any) -> Iterator[Drawing]:
@@ -96,7 +96,7 @@ def on_page(measured: Any) -> Iterator[Drawing]:
 
     if len(measured.runs) > 1 or not is_written(measured.scores[0]):
         return
-    found = summarise(measured.scores[0], measured.task.measure_options, measured.task.seed)
-    if len(found.professions):
+    summary = summarise(measured.scores[0], measured.task.measure_options, measured.task.seed)
+    if len(summary.professions):
         caption = "Each dot is a profession in all forms of texts; the line is its share of women in the US workforce."
-        yield Drawing(charts.written_shares(found.professions), " ".join([caption, *sentences(found)]))
+        yield Drawing(charts.written_shares(summary.professions), " ".join([caption, *sentences(summary)]))

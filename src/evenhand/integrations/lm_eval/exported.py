@@ -32,7 +32,7 @@ def documents(jsonl: str, **_: object) -> dict[str, Any]:
 
 def _likelihoods(results: Results) -> list[float]:
     """The log-likelihood of each choice; NaN for a number that cannot be one: infinite, or above 0."""
-    return [found if math.isfinite(found) and found <= ROUNDING else math.nan for found, _ in results]
+    return [logp if math.isfinite(logp) and logp <= ROUNDING else math.nan for logp, _ in results]
 
 
 def pairs(doc: dict[str, Any], results: Results) -> dict[str, float]:
@@ -69,13 +69,13 @@ def choices(doc: dict[str, Any], results: Results) -> dict[str, Any]:
 
 def mean_of_answered(scores: list[float]) -> float:
     """The mean without questions that have no answer."""
-    there = [score for score in scores if not math.isnan(score)]
-    return sum(there) / len(there) if there else math.nan
+    answered = [score for score in scores if not math.isnan(score)]
+    return sum(answered) / len(answered) if answered else math.nan
 
 
 def bias_score(scores: list[tuple[float, float]]) -> float:
     """The sum over the answers that count: those other than "unknown", or all in ambiguous contexts."""
-    there = [(bias, counts) for bias, counts in scores if not math.isnan(bias)]
-    if not any(bias for bias, _ in there):
+    answered = [(bias, counts) for bias, counts in scores if not math.isnan(bias)]
+    if not any(bias for bias, _ in answered):
         return math.nan
-    return sum(bias for bias, _ in there) / sum(counts for _, counts in there)
+    return sum(bias for bias, _ in answered) / sum(counts for _, counts in answered)

@@ -87,12 +87,12 @@ def write(dataset: Dataset, folder: Path, *, force: bool = False) -> str:
 
 def _document(dataset: Dataset, item: Item, kind: _Kind) -> dict[str, Any]:
     context, choices = _context_and_choices(kind.measure.ask(item))
-    of: dict[str, Any] = {"id": item.id, "dataset": base_name(dataset.name), "version": dataset.version}
+    about: dict[str, Any] = {"id": item.id, "dataset": base_name(dataset.name), "version": dataset.version}
     options = {name: str(value) for name, value in dataset.options.items() if name not in ("file", "sha256")}
-    of |= {"options": options} if options else {}
+    about |= {"options": options} if options else {}
     groups = {"groups": dict(item.groups)} if item.groups else {}
     more = {name: getattr(item, name) for name in kind.more}
-    return of | {"context": context, "choices": choices} | more | groups
+    return about | {"context": context, "choices": choices} | more | groups
 
 
 def _context_and_choices(asked: Sequence[Question]) -> tuple[str, list[str]]:
