@@ -24,4 +24,5 @@ if __name__ == "__main__":
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     # As torchrun does, but what they import is imported once.
-    start_processes(work, (port, Path(sys.argv[1]), Path(sys.argv[2])), nprocs=2, start_method="fork")  # type: ignore[no-untyped-call]
+    arguments = port, Path(sys.argv[1]), Path(sys.argv[2])
+    start_processes(work, arguments, nprocs=2, start_method="fork")  # type: ignore[no-untyped-call]
