@@ -273,7 +273,7 @@ def test_several_models_get_a_folder_each(tmp_path: Path, tiny_bert: Path, capsy
         (["audit", "--suite", "becpto"], "Unknown suite 'becpto'. Did you mean 'becpro'?"),
         (["audit", "--lang", "eo"], "Unknown language 'eo'"),
         (["audit", "--option", "mask=words"], "Unknown option 'mask'. Did you mean 'masks'?"),
-        (["audit", "--option", "masks=letters"], "masks must be 'pieces' or 'words'"),
+        (["audit", "--option", "masks=letters"], "value of masks 'letters'"),
         (["audit", "--option", "masks"], "An option is NAME=VALUE"),
         (["audit", "--option", "masks=words", "--option", "masks=pieces"], "The option masks is given twice"),
         (["audit", "--limit", "0"], "limit must be a whole number, at least 1"),

@@ -35,8 +35,7 @@ def check_formula(formula: str) -> None:
 
 def check_among(among: str) -> None:
     """Raise if `among` is not one of AMONG."""
-    if among not in AMONG:
-        raise BadInput(f"among must be 'vocabulary' or 'candidates'. Got {among!r}.")
+    check_known("value of among", [among], AMONG)
 
 
 def as_flag(name: str, given: Any) -> bool:

@@ -77,8 +77,7 @@ class Fill(OfLogps):
         check_spans(self, self.text, (self.blank, *self.hidden))
         if not self.answer.strip():
             raise BadInput(f"Fill needs an answer to put into the blank. Got {self.answer!r} for {self.text!r}.")
-        if self.masks not in (*MASKS, "span"):
-            raise BadInput(f"masks must be 'pieces' or 'words', or 'span' for a single mask. Got {self.masks!r}.")
+        check_known("value of masks", [self.masks], (*MASKS, "span"))
         if self.read_at is not None:
             check_spans(self, self.text, (self.blank, Span(self.read_at, self.read_at + 1)))
             if self.among:
@@ -138,8 +137,7 @@ class Likelihood(OfLogps):
     def __post_init__(self) -> None:
         check_texts(self, (self.skip, self.versus), self.text)
         check_spans(self, self.text, self.skip)
-        if self.masked not in MASKED:
-            raise BadInput(f"masked must be one of {', '.join(map(repr, MASKED))}. Got {self.masked!r}.")
+        check_known("value of masked", [self.masked], MASKED)
         if self.within_word and self.masked != "each":
             raise BadInput(f"within_word is for tokens that are masked in turn. Got masked={self.masked!r}.")
         if self.attention and self.masked != "none":
@@ -208,8 +206,7 @@ class Choose(OfLogps):
     @typed
     def __post_init__(self) -> None:
         check_texts(self, (self.options,), self.prompt)
-        if self.by not in BY:
-            raise BadInput(f"by must be one of {', '.join(map(repr, BY))}. Got {self.by!r}.")
+        check_known("value of by", [self.by], BY)
         if len({option.strip() for option in self.options} - {""}) < max(2, len(self.options)):
             wanted = "two or more different options, each of which must have a text"
             raise BadInput(f"Choose needs {wanted}. Got {self.options} for {self.prompt!r}.")
@@ -273,8 +270,7 @@ class Embed(OfVector):
     def __post_init__(self) -> None:
         check_texts(self, (), self.text)
         check_spans(self, self.text, (self.span,) if self.span else ())
-        if self.pooling not in POOLING:
-            raise BadInput(f"pooling must be one of {', '.join(map(repr, POOLING))}. Got {self.pooling!r}.")
+        check_known("value of pooling", [self.pooling], POOLING)
         if self.layer != "input" and (not isinstance(self.layer, int) or isinstance(self.layer, bool)):
             raise BadInput(f"layer must be a whole number, or 'input' for the embedding table. Got {self.layer!r}.")
 

@@ -8,7 +8,7 @@ from evenhand.core.items import Sentence
 from evenhand.core.measure import check_among
 from evenhand.core.questions import MASKS, Among, Answer, Fill, Masks
 from evenhand.core.scores import Summary, mean
-from evenhand.errors import BadInput
+from evenhand.errors import BadInput, check_known
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,7 @@ class Association:
     reading: ClassVar[str] = "in nats, neutral at 0; above it the attribute makes the target likelier"
 
     def __post_init__(self) -> None:
-        if self.masks not in MASKS:
-            raise BadInput(f"masks must be 'pieces' or 'words'. Got {self.masks!r}.")
+        check_known("value of masks", [self.masks], MASKS)
         check_among(self.among)
 
     def ask(self, item: Sentence) -> tuple[Fill, Fill]:

@@ -12,9 +12,9 @@ import pandas as pd
 
 from evenhand.core.items import Choice
 from evenhand.core.measure import Better, Favours, Unscored, as_flag
-from evenhand.core.questions import ASKED_IN, BY, LISTED, Answer, By, Choose
+from evenhand.core.questions import ASKED_IN, LISTED, Answer, By, Choose
 from evenhand.core.scores import OfTotals, Score, Summary, mean, share
-from evenhand.errors import BadInput, check_known
+from evenhand.errors import BadInput
 from evenhand.stats.intervals import Floats
 
 TIED = "two options are equally likely"
@@ -69,7 +69,6 @@ class ChoiceMeasure:
     favours: ClassVar[Favours] = "none"
 
     def __post_init__(self) -> None:
-        check_known("value of by", [self.by], BY)
         object.__setattr__(self, "chat", as_flag("chat", self.chat))
         with suppress(ValueError):
             object.__setattr__(self, "mass", float(self.mass))  # from the command line it is a text
