@@ -44,7 +44,7 @@ def compare(*runs: StoredRun | str | Path, judged: bool = False) -> Comparison:
 
     Items are compared one by one, so the runs must have the same ones: a different version of a dataset or measure and
     different options are refused, and samples that share fewer than half of their items. What only some of the runs
-    have is left out, and named. With `judged`, values that get no verdict are left out, too, and `worse` is
+    have is excluded, and named. With `judged`, values that get no verdict are excluded, too, and `worse` is
     not computed where no change is shown, which is faster.
     """
     if len(runs) < 2:

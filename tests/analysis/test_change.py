@@ -14,10 +14,10 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 
 from evenhand import BadInput, Run
-from evenhand.analysis.change import COLUMNS, Change, adjust_families, change_table, changes_frame, differences
+from evenhand.analysis.change import COLUMNS, Change, adjust_families, changes_frame, differences
 from evenhand.analysis.two_runs import Means, _difference_of_sizes
 from helpers.audited_runs import noise
-from helpers.made_scores import PAPER, associations, run, scores
+from helpers.made_scores import PAPER, associations, change_table, run, scores
 from helpers.simulated import fewer_draws
 from helpers.written_runs import task, with_fields
 

@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 from evenhand import Run, Score
-from evenhand.analysis.change import change_table
 from evenhand.analysis.comparison import side_by_side
 from evenhand.core.scores import OfTotals
 from evenhand.measures import MEASURES
 from evenhand.measures.pronoun import Pronoun
 from evenhand.stats.intervals import Floats
-from helpers.made_scores import run, scores
+from helpers.made_scores import change_table, run, scores
 from helpers.simulated import fewer_draws
 from helpers.written_runs import task
 

@@ -13,7 +13,7 @@ from rich.console import Console
 
 import evenhand
 from evenhand import BadInput
-from evenhand.analysis.change import Change, change_table
+from evenhand.analysis.change import Change
 from evenhand.calls.debias import Debiased, debias
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
@@ -25,6 +25,7 @@ from evenhand.show.tables import debiasing_results
 from evenhand.text.swap import Swapper, substituted
 from evenhand.training.loop import CHECKPOINT
 from helpers import tiny
+from helpers.made_scores import change_table
 from helpers.typed import numbers
 from helpers.written_runs import task
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evenhand import Run
+from evenhand.analysis.change import changes, changes_frame
 from evenhand.runs.record import TaskRecord
 from helpers.written_runs import record, task
 
@@ -70,3 +71,8 @@ def associations(frame: pd.DataFrame, path: str = "a/run", **more: Any) -> Run:
     """A run of associations alone."""
     asked = task(str(frame["dataset"].iloc[0]), "association", by=("prof_gender", "gender"))
     return run(frame, [asked], path, **more)
+
+
+def change_table(before: Run, after: Run) -> pd.DataFrame:
+    """What differs between two runs, as a table."""
+    return changes_frame(changes(before, after))

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from evenhand import Answer, Run, suites
-from evenhand.analysis.change import change_table
 from evenhand.analysis.comparison import comparable_tasks, side_by_side
 from evenhand.core.dataset import ESTIMANDS
 from evenhand.core.loop import Task, result
@@ -26,6 +25,7 @@ from evenhand.runs import folder
 from evenhand.runs.record import AuditRecord, RunRecord, TaskRecord
 from evenhand.runs.rows import FEMALE_MALE
 from evenhand.stats.estimate import side
+from helpers.made_scores import change_table
 
 Numbers = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 

@@ -124,15 +124,10 @@ def changes(before: StoredRun, after: StoredRun) -> list[Change]:
     return adjust_families([row for task in tasks for row in differences(before, after, *task) if row.n])
 
 
-def change_table(before: StoredRun, after: StoredRun) -> pd.DataFrame:
-    """The rows of `changes` as a table."""
-    return changes_frame(changes(before, after))
-
-
 def changes_frame(rows: Sequence[Change], **more: str) -> pd.DataFrame:
     """The rows as a table. `more` has columns to begin with, and the attribute of a row that each of them holds."""
     columns = more | {name: "name" if name == "measure" else name for name in COLUMNS}
-    return pd.DataFrame([[getattr(row, of) for of in columns.values()] for row in rows], columns=list(columns))
+    return pd.DataFrame([[getattr(row, name) for name in columns.values()] for row in rows], columns=list(columns))
 
 
 def adjust_families(

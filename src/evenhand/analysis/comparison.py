@@ -111,7 +111,7 @@ def side_by_side(runs: Sequence[StoredRun], dataset: str, measure: str) -> pd.Da
     follow, where they are partners. `mark` is "best" where the model is nearer to the neutral value than every other
     (for words that call for one gender: farther, on the right side), "worst" where it is farther, and empty where that
     could be chance: each comparison must pass the rule of stats.verdict, with p adjusted over all comparisons of the
-    table (Bonferroni). Items that one of the models could not score are left out for all. With a model that is unfit,
+    table (Bonferroni). Items that one of the models could not score are excluded for all. With a model that is unfit,
     which is marked so, nothing is ranked. Causal models are not ranked among others: the same measure is another
     quantity for them.
     """

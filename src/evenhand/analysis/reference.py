@@ -30,7 +30,7 @@ class Reference:
 
 
 def references(record: RunRecord, task: TaskRecord) -> list[Reference]:
-    """The published values of a task's measure on its dataset; a model of another kind is left out."""
+    """The published values of a task's measure on its dataset; a model of another kind has none."""
     kind = record.audit_of(task).kind
     return [
         Reference(row["model"], row["group"], float(row["value"]), row["source"], tuple(_differences(row, task)))

@@ -59,12 +59,12 @@ def bibtex(runs: Sequence[StoredRun], *, cite: Sequence[str] = ()) -> str:
     that the model was trained on, such as gap, which a run does not know of.
     """
     why: dict[str, list[str]] = {OWN: ["the measurements"]}
-    own: list[str] = []
+    uncited: list[str] = []
     for run in runs:
         for task in run.record.tasks:
             for reason, keys in reasons(task):
                 if not keys and reason.startswith(("dataset ", "measure ")):
-                    own.append(reason)
+                    uncited.append(reason)
                 for key in keys:
                     why.setdefault(key, []).append(reason)
     known = cited_with_datasets() | {name: keys for (kind, name), keys in citations().items() if kind == "corpus"}
@@ -74,7 +74,7 @@ def bibtex(runs: Sequence[StoredRun], *, cite: Sequence[str] = ()) -> str:
             why.setdefault(key, []).append(f"corpus {corpus}")
     versions = dict.fromkeys(str(run.record.evenhand) for run in runs)
     lines = [_comment(f"{run.record.model} ({run.record.fingerprint}). {run.record.sample}".rstrip()) for run in runs]
-    lines += [f"{_comment(name)}: not evenhand's; cite it as its author asks" for name in dict.fromkeys(own)]
+    lines += [f"{_comment(name)}: not evenhand's; cite it as its author asks" for name in dict.fromkeys(uncited)]
     for key, behind in why.items():
         fields = dict(works()[key]) | ({"note": f"Version {', '.join(versions)}"} if key == OWN else {})
         lines += ["", _comment(f"For {'; '.join(dict.fromkeys(behind))}"), *_entry(key, fields)]

@@ -42,8 +42,8 @@ def _values(run: StoredRun) -> pd.DataFrame:
 def _scores(run: StoredRun) -> pd.DataFrame:
     scores = run.scores
     known = {task.name: _columns(run, task) for task in run.record.tasks}
-    of = [known[run.task(*name).name] for name in zip(scores["dataset"], scores["measure"], strict=True)]
-    front, how = (pd.DataFrame([columns[side] for columns in of]) for side in (0, 1))
+    columns = [known[run.task(*name).name] for name in zip(scores["dataset"], scores["measure"], strict=True)]
+    front, how = (pd.DataFrame([both[side] for both in columns]) for side in (0, 1))
     groups = scores.drop(columns=["dataset", "id", "measure", "score"]).add_prefix("group_")
     return pd.concat([front, scores[["id", "score"]], how, groups], axis=1)
 

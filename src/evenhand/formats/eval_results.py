@@ -17,7 +17,7 @@ def eval_results(runs: Sequence[StoredRun], *, hub: Mapping[str, str] | None = N
 
     The format has no place for an interval, n, unscored, versions and fingerprint, so the notes hold them. The dataset
     id must be a benchmark's on the Hub: `hub` gives it by dataset ({"tgb": "me/tgb"}). The placeholder otherwise,
-    `evenhand/<dataset>`, is not a repository. The task id is the measure, with the group. Missing values are left out,
+    `evenhand/<dataset>`, is not a repository. The task id is the measure, with the group. Missing values are excluded,
     since the format cannot express them.
     """
     import yaml  # type: ignore[import-untyped]

@@ -234,9 +234,9 @@ def _concern(doctor: Sequence[Finding], dataset: str) -> str:
     return ". ".join(filter(None, (UNFIT if unfit else NOT_CHECKED, advice[-1]))) if advice else ""
 
 
-def _describe(found: Estimate, reason: str, rule: Rule) -> str:
+def _describe(estimate: Estimate, reason: str, rule: Rule) -> str:
     form = "+.3f" if rule.neutral == 0 or rule.on == "worse" else ".3f"
-    words = f"{found.brief(form)}, {found.n:,} items" if found.known else ""
+    words = f"{estimate.brief(form)}, {estimate.n:,} items" if estimate.known else ""
     return "; ".join(filter(None, (words, reason)))
 
 
@@ -268,7 +268,7 @@ def labels_of_run(run: StoredRun) -> Known:
     for task in run.record.tasks:
         by = task.by
         rows = [row.groups for row in run.values_of(*task.name)]
-        each, within = ([row_label(of) for of in rows if len(of) == n] for n in (len(by), len(by) + 1))
+        each, within = ([row_label(groups) for groups in rows if len(groups) == n] for n in (len(by), len(by) + 1))
         known[task.name] = Labels(True, each if by else [], within)
         known |= _labels_of_rows(*task.name, run.rows_of(*task.name), task.by_gender)
     return known
@@ -282,7 +282,8 @@ def labels_of_tasks(tasks: Sequence[Task]) -> Known:
         items = [item.groups for item in data.items]
         levels = [data.by, (*data.by, data.within) if data.within else ()]
         each, within = (
-            sorted({row_label({g: of[g] for g in level}) for of in items}) if level else [] for level in levels
+            sorted({row_label({name: groups[name] for name in level}) for groups in items}) if level else []
+            for level in levels
         )
         known[data.name, measure] = Labels(True, each, within)
         frame = pd.DataFrame({"id": item.id, "score": 1.0, **item.groups} for item in data.items)
@@ -291,10 +292,12 @@ def labels_of_tasks(tasks: Sequence[Task]) -> Known:
     return known
 
 
-def _labels_of_rows(dataset: str, measure: str, found: Iterable[ItemRow | SummaryRow | Row], by_gender: bool) -> Known:
+def _labels_of_rows(
+    dataset: str, measure: str, judged_rows: Iterable[ItemRow | SummaryRow | Row], by_gender: bool
+) -> Known:
     """The labels of stereotype, default, and female - male where women and men have values of their own."""
     labels: dict[str, list[str]] = {}
-    for row in found:
+    for row in judged_rows:
         if row.estimand or by_gender:
             name = f"{measure}, {row.estimand}" if row.estimand else measure + FEMALE_MALE
             labels.setdefault(name, []).append(row_label(row.groups))
@@ -304,13 +307,13 @@ def _labels_of_rows(dataset: str, measure: str, found: Iterable[ItemRow | Summar
     }
 
 
-def why_undecided(found: Estimate, most: float) -> str:
+def why_undecided(estimate: Estimate, most: float) -> str:
     """Why nothing can be decided, whatever the bounds; empty if something can."""
-    if found.note or not found.n:
-        return found.note or "no scored items"
-    n = found.n + found.unscored
-    if found.unscored / n > most:
-        return f"{found.unscored / n:.1%} of {n:,} items unscored, more than {most:.1%}"
-    if math.isnan(found.value):
+    if estimate.note or not estimate.n:
+        return estimate.note or "no scored items"
+    n = estimate.n + estimate.unscored
+    if estimate.unscored / n > most:
+        return f"{estimate.unscored / n:.1%} of {n:,} items unscored, more than {most:.1%}"
+    if math.isnan(estimate.value):
         return "no value"
-    return "" if found.spans else "no interval: too few clusters, or all scores are the same"
+    return "" if estimate.spans else "no interval: too few clusters, or all scores are the same"

@@ -43,8 +43,9 @@ class Rule:
 
     def __post_init__(self) -> None:
         for name in ("measure", "dataset", "estimand", "group"):
-            given = "left out" if name == "group" and self.group is None else getattr(self, name)
-            if not isinstance(given, str) or (not given and name not in ("dataset", "estimand")):
+            given = getattr(self, name)
+            optional = given is None if name == "group" else given == "" and name in ("dataset", "estimand")
+            if not optional and (not isinstance(given, str) or not given):
                 raise BadInput(f"'{name}' must be a name, in quotes. Got {given!r}.")
         if self.estimand and self.estimand not in ESTIMANDS:
             raise UnknownName("estimand", self.estimand, ESTIMANDS)

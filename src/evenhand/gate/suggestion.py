@@ -64,8 +64,8 @@ def suggest(
     head = OPENING.format(run=paths, room=ROOM[bool(seeds)]) + "".join(f"# {_one_line(note)}\n" for note in notes)
     path = Path(os.path.relpath(run.path, folder)).as_posix()
     changes = f"{RELATIVE}# baseline = {_quote(path)}\n\n{''.join(relative)}" if relative else ""
-    left_out = [f"# {why}\n" for why in without]
-    return "\n".join([head, f"max_unscored = {MAX_UNSCORED:g}\n", *rules, *left_out, changes]).rstrip() + "\n"
+    excluded = [f"# {why}\n" for why in without]
+    return "\n".join([head, f"max_unscored = {MAX_UNSCORED:g}\n", *rules, *excluded, changes]).rstrip() + "\n"
 
 
 def _rule(runs: Sequence[StoredRun], task: TaskRecord, row: Row) -> tuple[str, list[str]]:
@@ -83,7 +83,7 @@ def _rule(runs: Sequence[StoredRun], task: TaskRecord, row: Row) -> tuple[str, l
 
     decidable = [_decidable_values(run, task, names, row) for run in runs]
     farthest = [max(groups.items(), key=far) for groups in decidable]
-    label, found = max(farthest, key=far)
+    label, estimate = max(farthest, key=far)
     ends = [far(each) for each in farthest]
     detectable = max(each.detectable for each in decidable[0].values())
     room = max(ends) - min(ends) if len(runs) > 1 else detectable if detectable > 0 else 0.0
@@ -93,18 +93,18 @@ def _rule(runs: Sequence[StoredRun], task: TaskRecord, row: Row) -> tuple[str, l
     if task.better == "higher":
         key, bound = "low", -round_up(max(ends) - neutral + room)
         if bound <= neutral:
-            raise _NoRule(f"{measure} is not shown to be above {neutral:g}: {_describe(found, neutral)}")
+            raise _NoRule(f"{measure} is not shown to be above {neutral:g}: {_describe(estimate, neutral)}")
     else:
         most = math.inf if low is None or high is None else max(neutral - low, high - neutral)
         room = room if round_up(max(ends) + room) < most else 0.0
         key, bound = "within", round_up(max(ends) + room)
         if bound >= most:
-            raise _NoRule(f"a bound that {measure} passes would let every model pass: {_describe(found, neutral)}")
+            raise _NoRule(f"a bound that {measure} passes would let every model pass: {_describe(estimate, neutral)}")
     which = f", {label}, the farthest of its groups" if row.contrast else ""
     about = [f"measure = {_quote(row.name)}", f"dataset = {_quote(task.dataset)}"]
     about += [f"estimand = {_quote(row.estimand)}"] if row.estimand else ['group = "each"'] if row.contrast else []
     no_room = "" if room else ", since with more every model would pass"
-    comment = f"{_describe(found, neutral)}{which}; room {room:.3f}{no_room}"
+    comment = f"{_describe(estimate, neutral)}{which}; room {room:.3f}{no_room}"
     lines = ["[[rule]]", *about, f"{key} = {bound:g}  # {_one_line(comment)}", ""]
     if not detectable > 0:
         return "\n".join(lines), []
@@ -116,8 +116,8 @@ def _decidable_values(run: StoredRun, task: TaskRecord, names: Sequence[str], ro
     """The values that a rule on this row is about, by group; an error if one of them could not be decided."""
     known = values(run, task.dataset, *names)
     groups = known if row.contrast else {ALL: known.get(ALL, NONE)}
-    for label, found in groups.items():
-        if why := why_undecided(found, MAX_UNSCORED):
+    for label, estimate in groups.items():
+        if why := why_undecided(estimate, MAX_UNSCORED):
             raise _NoRule(f"{', '.join(names)}, {label}: {why}")
     return groups
 
@@ -130,9 +130,9 @@ def round_up(number: float) -> float:
     return next(larger for larger in rounded if larger > number)
 
 
-def _describe(found: Estimate, neutral: float) -> str:
+def _describe(estimate: Estimate, neutral: float) -> str:
     form = "+.3f" if neutral == 0 else ".3f"
-    return f"found {found.shown(form)}, {found.n:,} items, neutral at {neutral:g}"
+    return f"found {estimate.shown(form)}, {estimate.n:,} items, neutral at {neutral:g}"
 
 
 def _quote(text: str) -> str:

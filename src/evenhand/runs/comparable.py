@@ -11,7 +11,7 @@ NAMES = {"dataset_version": "version of the dataset", "measure_version": "versio
 
 
 def same_task(runs: Sequence[StoredRun], dataset: str, measure: str, *, shared: bool = False) -> TaskRecord:
-    """The task, if it is the same in all runs; otherwise an error that says what differs.
+    """The task, if it is the same in all runs; otherwise raises an error that says what differs.
 
     With `shared`, samples may differ if they share enough items: `enough_shared`.
     """
@@ -58,23 +58,27 @@ def distinct_names(runs: Sequence[StoredRun]) -> list[str]:
     return names
 
 
-def _differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]:
-    for key in {**one, **other}:
-        first, second = one.get(key), other.get(key)
+def _differences(task: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]:
+    for key in {**task, **other}:
+        first, second = task.get(key), other.get(key)
         if isinstance(first, dict) and isinstance(second, dict):
             # A file whose content is known may have moved.
-            both = ({k: v for k, v in of.items() if k != "file" or "sha256" not in of} for of in (first, second))
-            yield from _differences(*both)
+            yield from _differences(
+                *(
+                    {name: value for name, value in options.items() if name != "file" or "sha256" not in options}
+                    for options in (first, second)
+                )
+            )
         elif first != second:
             yield f"{NAMES.get(key, key)} {_as_text(first)} and {_as_text(second)}"
 
 
-def shared_ids(one: StoredRun, other: StoredRun, dataset: str, measure: str) -> set[str] | None:
+def shared_ids(run: StoredRun, other: StoredRun, dataset: str, measure: str) -> set[str] | None:
     """The ids that two runs of different samples share; None where they have the same items."""
-    ids, other_ids = (run.scores_of(dataset, measure)["id"] for run in (one, other))
-    if ids.equals(other_ids) or (first := {*map(str, ids)}) == (second := {*map(str, other_ids)}):
+    if run.scores_of(dataset, measure)["id"].equals(other.scores_of(dataset, measure)["id"]):
         return None
-    return first & second
+    ids, other_ids = item_ids(run, dataset, measure), item_ids(other, dataset, measure)
+    return None if ids == other_ids else ids & other_ids
 
 
 def item_ids(run: StoredRun, dataset: str, measure: str) -> set[str]:
@@ -82,9 +86,9 @@ def item_ids(run: StoredRun, dataset: str, measure: str) -> set[str]:
     return set(run.scores_of(dataset, measure)["id"].astype(str))
 
 
-def enough_shared(one: Collection[str], other: Collection[str]) -> bool:
+def enough_shared(ids: Collection[str], other_ids: Collection[str]) -> bool:
     """Whether two samples can be compared by the items that they share: at least half of the smaller one."""
-    return 2 * len(set(one) & set(other)) >= min(len(one), len(other))
+    return 2 * len(set(ids) & set(other_ids)) >= min(len(ids), len(other_ids))
 
 
 def _sample_differences(
@@ -94,7 +98,7 @@ def _sample_differences(
     ids = [item_ids(run, *tasks[0].name) for run in runs] if in_both is not None else []
     if in_both is not None and not (shared and enough_shared(*ids)):
         limits = ["" if task.limit is None else f" ({task.draw})" for task in tasks]
-        samples = [f"{len(of):,} items{limit}" for of, limit in zip(ids, limits, strict=True)]
+        samples = [f"{len(sample):,} items{limit}" for sample, limit in zip(ids, limits, strict=True)]
         yield f"samples of {' and '.join(samples)}, {len(in_both):,} in common"
 
 

@@ -1,7 +1,7 @@
-"""The files of a run: JSON, checked as typed records when it is read; and all files are replaced together, or none.
+"""The files of a run: JSON that is validated as typed records, and atomic replacement of all files together.
 
-New files are written to a folder within the run's. Once its run.json is there, they count: they are moved to their
-places, by the process that wrote them or, if that was killed, by the next one that reads or writes the run.
+New files are written to a folder within the run's. Once it has a run.json, the files are moved to their places: by the
+process that wrote them or, if that was killed, by the next one that reads or writes the run.
 """
 
 import json
@@ -35,7 +35,7 @@ def rescore_hint(path: Path) -> str:
 
 
 def validate(kind: TypeAdapter[Kind], data: object, file: Path, advice: str = RESTORE) -> Kind:
-    """The data as that kind of record; an error that names the first field that is wrong."""
+    """The data as that kind of record; raises an error that names the first field that is wrong."""
     try:
         return kind.validate_json(json.dumps(data), strict=True)
     except ValidationError as error:

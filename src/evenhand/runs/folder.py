@@ -48,7 +48,7 @@ class StoredRun(Shown):
 
     @classmethod
     def load(cls, path: "StoredRun | str | Path", *, checked: bool = True) -> Self:
-        """The run in this folder; if `checked`, with an error if its files are not those that the audit wrote."""
+        """The run in this folder; if `checked`, raises an error if its files are not those that the audit wrote."""
         if isinstance(path, StoredRun):
             if isinstance(path, cls):
                 return path
@@ -82,7 +82,7 @@ class StoredRun(Shown):
         return {"schema": SCHEMA, **plain, **audits[-1], **sample, "partial": self.record.partial, "tasks": tasks}
 
     def task(self, dataset: str, measure: str) -> TaskRecord:
-        """The task of that dataset and measure; an error if the run does not have it."""
+        """The task of that dataset and measure; raises an error if the run does not have it."""
         task = next((task for task in self.record.tasks if task.name == (dataset, measure)), None)
         if task is None:
             near = [name for name in self.datasets if name != dataset and base_name(name) == base_name(dataset)]
@@ -301,7 +301,9 @@ def write(
         for result in results
         for s in result.scores
     )
-    read = pd.DataFrame([(name, i.id, *texts(i)) for name, of in items.items() for i in of], columns=list(ITEMS))
+    read = pd.DataFrame(
+        [(name, item.id, *texts(item)) for name, each in items.items() for item in each], columns=list(ITEMS)
+    )
     if kept is not None and stay:
         before = kept.scores
         old = [name in stay for name in zip(before["dataset"], before["measure"], strict=True)]

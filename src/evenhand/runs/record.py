@@ -288,7 +288,9 @@ class RunRecord:
                 most = f"what a budget of {task.budget:,} allows" if task.budget else f"at most {task.limit} items"
                 limits.setdefault(most, {})[task.dataset] = None
         everything = len(limits) == 1 and all(task.partial for task in self.tasks)
-        samples = [f"{most} of {'each dataset' if everything else ', '.join(of)}" for most, of in limits.items()]
+        samples = [
+            f"{most} of {'each dataset' if everything else ', '.join(of_these)}" for most, of_these in limits.items()
+        ]
         return f"Partial: a sample of {'; of '.join(samples)}." if samples else ""
 
     def write(self, path: Path) -> None:
@@ -317,7 +319,7 @@ def as_plain(record: RunRecord) -> dict[str, Any]:
 
 
 def read_record(path: Path) -> RunRecord | None:
-    """The record of the run in this folder, None if it is not finished; an error if a newer evenhand wrote it."""
+    """The record of the run in this folder; None if it is not finished. A run of a newer evenhand is an error."""
     file = path / "run.json"
     recover(path)
     if not file.exists():

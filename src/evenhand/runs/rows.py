@@ -125,7 +125,7 @@ class Row(OfTask, Number):
     def key(self) -> tuple[tuple[str, str], ...]:
         """What tells it apart from the other rows of its task."""
         more = {"contrast": self.contrast, "estimand": self.estimand}
-        return (*self.groups.items(), *((name, of) for name, of in more.items() if of))
+        return (*self.groups.items(), *((name, kind) for name, kind in more.items() if kind))
 
 
 def missing_row(record: RunRecord, task: TaskRecord, like: Row | None = None) -> Row:
@@ -195,8 +195,8 @@ def _main_values(values: Sequence[ValueRecord], task: TaskRecord) -> list[ValueR
     """
     estimands = [value for value in values if value.estimand and not value.groups]
     contrasts = [value for value in values if value.contrast]
-    own = [value for value in values if not value.contrast and not value.estimand]
-    whole = [value for value in own if value.groups == judged_group(task)] or [v for v in own if not v.groups]
+    unjudged = [value for value in values if not value.contrast and not value.estimand]
+    whole = [v for v in unjudged if v.groups == judged_group(task)] or [v for v in unjudged if not v.groups]
     return estimands or contrasts or whole
 
 

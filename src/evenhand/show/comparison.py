@@ -55,7 +55,9 @@ def latex(comparison: Comparison) -> str:
         remarks = [note for note in _notes(comparison) if not note.startswith(("Detectable", "Moved"))]
         notes = " ".join([f"{measure} on {dataset}: {about}.", *remarks, MOVED])
         columns = "".join("l" if head in WORDS else "r" for head in heads)
-        cells = [[_latex_cell(*of) for of in zip(heads, row, strict=True)] for row in _cells(rows, heads)]
+        cells = [
+            [_latex_cell(head, text) for head, text in zip(heads, row, strict=True)] for row in _cells(rows, heads)
+        ]
         titles = [[named.get(head, escaped(head)) for head in heads]]
         style = r"\footnotesize\setlength{\tabcolsep}{3pt}"
         lines += booktabs(escaped(notes), f"compare-{dataset}-{measure}", columns, titles, cells, style=style)
@@ -93,27 +95,25 @@ def _heads(comparison: Comparison) -> list[str]:
 
 
 def _cells(rows: Sequence[Change], heads: Sequence[str]) -> list[list[str]]:
-    return [
-        [
-            {
-                "dataset": row.dataset,
-                "measure": row.name,
-                "run": row.end,
-                "group": row.group,
-                "moved": row.moved,
-                "before": cell(row.before, row.form),
-                "after": cell(row.after, row.form),
-                "change": row.difference.number(),
-                "95 % interval": row.difference.interval(),
-                "p_holm": cell(row.p_holm, P),
-                "detectable": cell(row.detectable, ".3f"),
-                "n": f"{row.n:,}",
-                "left out": f"{row.left_out:,}",
-            }[head]
-            for head in heads
-        ]
+    cells = [
+        {
+            "dataset": row.dataset,
+            "measure": row.name,
+            "run": row.end,
+            "group": row.group,
+            "moved": row.moved,
+            "before": cell(row.before, row.form),
+            "after": cell(row.after, row.form),
+            "change": row.difference.number(),
+            "95 % interval": row.difference.interval(),
+            "p_holm": cell(row.p_holm, P),
+            "detectable": cell(row.detectable, ".3f"),
+            "n": f"{row.n:,}",
+            "left out": f"{row.left_out:,}",
+        }
         for row in rows
     ]
+    return [[row[head] for head in heads] for row in cells]
 
 
 def _reading(comparison: Comparison, row: Change) -> str:

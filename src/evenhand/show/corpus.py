@@ -123,7 +123,7 @@ class Section:
     """A corpus on the page."""
 
     name: str
-    found: CorpusCount
+    count: CorpusCount
     examples: Mapping[str, Sequence[str]]
     """Example sentences by word."""
 
@@ -131,7 +131,7 @@ class Section:
     def shares(self) -> list[tuple[str, Ratio, str, str, IntervalScale]]:
         """What is counted, its counts, the share of women, the verdict, and the share drawn on its scale."""
         rows = []
-        for what, ratio in shares(self.found).items():
+        for what, ratio in shares(self.count).items():
             share = ratio.share
             number = Number(100 * share.value, 100 * share.low, 100 * share.high, neutral=50.0)
             drawn = strip([number], ENDS, (0.0, 100.0), f"share of women: {percent(share)}", _lean_verdicts(ratio.lean))
@@ -140,7 +140,7 @@ class Section:
 
     @property
     def sentence(self) -> str:
-        words = self.found.words
+        words = self.count.words
         if not words.log.known:
             return words.log.note + "."
         sentences = {"female": "It speaks more of women", "male": "It speaks more of men"}
@@ -150,7 +150,7 @@ class Section:
     @property
     def leaning(self) -> dict[str, list[str]]:
         """Professions that occur more often with women, or with men, than the corpus as a whole mentions them."""
-        jobs = self.found.beside.sort_values("ratio")
+        jobs = self.count.beside.sort_values("ratio")
         return {
             who: list(jobs.loc[jobs["lean"] == side, "profession"])
             for who, side in (("women", "female"), ("men", "male"))
@@ -159,7 +159,7 @@ class Section:
     @property
     def jobs(self) -> list[dict[str, Any]]:
         """The professions, each with its interval drawn; here above 0 means more women, as on the scale of shares."""
-        rows: Any = self.found.beside.sort_values("ratio", ascending=False).to_dict("records")
+        rows: Any = self.count.beside.sort_values("ratio", ascending=False).to_dict("records")
         numbers = [Number(-row["ratio"], -row["high"], -row["low"]) for row in rows]
         between = domain(numbers, None, 0.0)
         return [
@@ -184,12 +184,12 @@ class Section:
         """The words around women, and around men, with how often they occur, and examples."""
         return {
             who: [(text, self.examples.get(word, ())) for word, text in listed.items()]
-            for who, listed in around(self.found).items()
+            for who, listed in around(self.count).items()
         }
 
     def common(self, what: str) -> dict[str, pd.DataFrame]:
         """The most frequent gendered words, or first names, of women and of men."""
-        frame = self.found.common[what]
+        frame = self.count.common[what]
         return {who: frame[frame["gender"] == side] for who, side in (("women", "female"), ("men", "male"))}
 
 

@@ -87,7 +87,7 @@ def changes(comparison: Comparison) -> alt.TopLevelMixin:
         layers = plots.value_dots(rows, f"change of {measure}", neutral=0.0, colours=colours)
         panels.setdefault(members[0].task.unit, []).append(layers.properties(width=300, title=dataset))
     # Panels in the same unit share one scale; those of another unit have their own.
-    columns = [alt.concat(*of, columns=2).resolve_scale(y="independent", x="shared") for of in panels.values()]
+    columns = [alt.concat(*each, columns=2).resolve_scale(y="independent", x="shared") for each in panels.values()]
     heading = alt.TitleParams(title(comparison), subtitle="The baseline is at 0; lines are 95 % intervals.")
     whole: alt.TopLevelMixin = alt.vconcat(*columns).properties(title=heading)
     return whole

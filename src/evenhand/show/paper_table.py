@@ -110,14 +110,14 @@ def table(
     if not loaded:
         raise BadInput("A table needs at least one run. Give the folder of a run.")
     given = {"measure": measure, "dataset": dataset, "group": group}
-    wanted = {kind: [of] if isinstance(of, str) else list(of) for kind, of in given.items()}
+    wanted = {kind: [names] if isinstance(names, str) else list(names) for kind, names in given.items()}
     tasks = {task.name: task for run in loaded for task in run.record.tasks}
     if not wanted["measure"]:
         chiefs = {run.headline_task(name).name for run in loaded for name in run.datasets}
         tasks = {name: task for name, task in tasks.items() if name in chiefs}
     known = {"measure": {measure for _, measure in tasks}, "dataset": {dataset for dataset, _ in tasks}}
     values = [row for run in loaded for row in run.rows if not row.judged and not row.part]
-    known["group"] = {of for row in values for of in row.groups.values()}
+    known["group"] = {label for row in values for label in row.groups.values()}
     for kind, names in wanted.items():
         if unknown := [name for name in names if name not in known[kind]]:
             raise UnknownName(f"{kind} of these runs", unknown[0], sorted(known[kind]))
@@ -128,9 +128,9 @@ def table(
     if not rows:
         raise BadInput("The runs have no number of this dataset, measure and group together. Leave one of them out.")
     names = distinct_names(loaded)
-    of = f"{', '.join(names[:-1])} and {names[-1]}" if names[1:] else names[0]
+    models = f"{', '.join(names[:-1])} and {names[-1]}" if names[1:] else names[0]
     notes = tuple(_notes(loaded, pd.DataFrame(rows), {s.key: s.task for s, _ in lines}))
-    return PaperTable(pd.DataFrame(rows), tuple(names), f"Gender bias of {of}: values and 95 % intervals.", notes)
+    return PaperTable(pd.DataFrame(rows), tuple(names), f"Gender bias of {models}: values and 95 % intervals.", notes)
 
 
 def _section(runs: Sequence[StoredRun], task: TaskRecord) -> Measured:
@@ -179,8 +179,8 @@ def _notes(
     if frame["row"].str.contains("stereotype").any():
         yield "Stereotype: what is taken for women's goes with women, men's with men; default: one gender next to both."
     for (level, why), part in frame[frame["trust"] != "fine"].groupby(["trust", "why"], sort=False):
-        of = dict.fromkeys(f"{row['dataset']}, {row['row']}" for row in part.to_dict("records"))
-        yield f"Trust, {level} ({why}): {'; '.join(of)}."
+        which = dict.fromkeys(f"{row['dataset']}, {row['row']}" for row in part.to_dict("records"))
+        yield f"Trust, {level} ({why}): {'; '.join(which)}."
     if of_two_kinds(runs):
         yield "Values of causal and of other models are not comparable."
     models = zip(distinct_names(runs), runs, strict=True)

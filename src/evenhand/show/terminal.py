@@ -170,24 +170,24 @@ def _unscored_notes(run: StoredRun) -> Iterator[str]:
 def _table(lines: Sequence[tuple[Measured, ScorecardLine]], width: int) -> Iterator[RenderableType]:
     """The main numbers, under a heading for each dataset with its name and its question."""
     room = width - sum(WIDTHS) - len(WIDTHS) - 1  # labels have what they need of it, and verdicts the rest
-    label = min(room, max(len(_row(found)[0]) for _, found in lines))
+    label = min(room, max(len(_row_cells(row)[0]) for _, row in lines))
     sizes = label, room - label
     yield _grid([("", "value", "95 % interval", Text("verdict"), Text("trust"))], sizes, "dim")
     datasets: dict[str, list[tuple[Measured, ScorecardLine]]] = {}
-    for section, found in lines:
-        datasets.setdefault(section.dataset, []).append((section, found))
+    for section, row in lines:
+        datasets.setdefault(section.dataset, []).append((section, row))
     for members in datasets.values():
         section = members[0][0]
         yield Text(
             f"{_dataset_title(section)} · {section.reading.title[:1].lower()}{section.reading.title[1:]}", "bold"
         )
-        yield _grid([_row(found) for _, found in members], sizes, "")
+        yield _grid([_row_cells(row) for _, row in members], sizes, "")
 
 
-def _row(found: ScorecardLine) -> Cells:
-    number, verdict, trust = found.numbers[0], found.verdicts[0], found.trust.level
+def _row_cells(row: ScorecardLine) -> Cells:
+    number, verdict, trust = row.numbers[0], row.verdicts[0], row.trust.level
     says = Text(f"{verdict.mark} {verdict.short}")
-    label = f"{'  ' if found.main else '    '}{found.label or 'all'}"
+    label = f"{'  ' if row.main else '    '}{row.label or 'all'}"
     return label, number.text, number.brackets, says, Text(trust, VERDICTS[trust])
 
 
@@ -233,8 +233,8 @@ def scorecard(
         shown = [task for task in tasks if task.measure not in elsewhere]
         parts += [_heading(run, tasks, rows), *_judged_table(run, tasks), _values(shown, rows)]
         for row in (row for row in rows if row.note):
-            of = ", ".join(row.groups.values()) or "all items"
-            parts.append(line(f"{row.measure} has no value of {of}: {row.note}", "yellow"))
+            which = ", ".join(row.groups.values()) or "all items"
+            parts.append(line(f"{row.measure} has no value of {which}: {row.note}", "yellow"))
         for task in tasks:
             for reason, n in run.record.unscored.get(f"{dataset}/{task.measure}", {}).items():
                 parts.append(line(f"{n:,} items unscored by {task.measure}: {reason}", "yellow"))
@@ -327,9 +327,9 @@ def _judged_table(run: StoredRun, tasks: Sequence[TaskRecord]) -> Iterator[Rende
     lines = []
     for task in tasks:
         for row in run.rows_of(*task.name):
-            of = ", ".join(filter(None, (row.estimand or row.contrast, *row.groups.values())))
+            what = ", ".join(filter(None, (row.estimand or row.contrast, *row.groups.values())))
             numbers = [row.shown(row.form), row.narrow.interval(row.form), cell(row.p_holm, P)]
-            lines.append([task.measure, of, *numbers, dot(row), f"{row.n:,}", f"{row.unscored:,}"])
+            lines.append([task.measure, what, *numbers, dot(row), f"{row.n:,}", f"{row.unscored:,}"])
     if lines:
         heads = ["measure", "what", "value [95 % interval]", "in these sentences", "p_holm", " ", "n", "unscored"]
         shown = [n for n, _ in enumerate(heads) if n != 3 or any(row[3] != "–" for row in lines)]
@@ -353,21 +353,21 @@ def _datasets(audits: Sequence[AuditRecord]) -> str:
     return ", ".join(dict.fromkeys(task.dataset for audit in audits for task in audit.tasks))
 
 
-def _cost(audit: AuditRecord, of: str) -> Iterator[str]:
+def _cost(audit: AuditRecord, prefix: str) -> Iterator[str]:
     if precision := audit.precision:
         apart = "not compared with float32, since no item of the sample has a score in both"
         if precision.deviations:
             most = max(deviation.largest for deviation in precision.deviations)
             apart = f"no score of a sample of each dataset is more than {most:.3f} away from float32"
         redone = f"; {precision.overflowed:,} inputs redone in float32" if precision.overflowed else ""
-        yield f"{of}Computed in {audit.loaded['dtype']}: {precision.why or apart}{redone}."
+        yield f"{prefix}Computed in {audit.loaded['dtype']}: {precision.why or apart}{redone}."
     work = audit.work
     if audit.imported:
-        yield f"{of}Scores {audit.imported.description}."
+        yield f"{prefix}Scores {audit.imported.description}."
         return
     from_before = f", {work.kept:,} answers kept from before" if work.kept else ""
     effort = f"{work.inputs:,} distinct inputs{from_before}" if work.inputs else "every answer kept from before"
-    yield f"{of}{work.questions:,} questions, {effort}; {audit.seconds} s."
+    yield f"{prefix}{work.questions:,} questions, {effort}; {audit.seconds} s."
 
 
 def _footer(run: StoredRun) -> Iterator[str]:
@@ -378,8 +378,8 @@ def _footer(run: StoredRun) -> Iterator[str]:
     yield f"Intervals are over whole clusters ({clusters}){more}."
     unfit = [audit for audit in run.record.audits if audit.unfit]
     if unfit:
-        of = "" if len(unfit) == len(run.record.audits) else f" on {_datasets(unfit)}"
-        yield f"No verdicts{of}: the model is unfit to be measured."
+        where = "" if len(unfit) == len(run.record.audits) else f" on {_datasets(unfit)}"
+        yield f"No verdicts{where}: the model is unfit to be measured."
     if len(unfit) < len(run.record.audits):
         yield f"A mark where a value leans: {RULE}. {SIZES}."
     for audit in run.record.audits:

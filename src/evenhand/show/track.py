@@ -54,11 +54,11 @@ def lead(track: Track) -> str:
         return f"Nothing can be judged: {', '.join(unfit)} {are} unfit to be measured, by the doctor."
     if not track.shown:
         whole = _group_changes(track, track.overall)
-        overall = "".join(f" From {start} to {end} it {change}{of}." for change, start, end, of in whole)
+        overall = "".join(f" From {start} to {end} it {change}{where}." for change, start, end, where in whole)
         others_note = f"No change between neighbouring checkpoints is shown in {_values(len(track.curves))}"
         return f"{others_note}; other measures are not compared here.{overall}"
     groups = list(_group_changes(track, track.shown))
-    parts = [f"{change} between {start} and {end}{of}" for change, start, end, of in groups[:MOST_NAMED]]
+    parts = [f"{change} between {start} and {end}{where}" for change, start, end, where in groups[:MOST_NAMED]]
     text = ", ".join(parts) + (f", and {len(groups) - MOST_NAMED} more" if len(groups) > MOST_NAMED else "")
     others_note = f"No other change between neighbours is shown in {_values(len(track.curves))}"
     return f"{text[:1].upper()}{text[1:]}. {others_note}; other measures are not compared here."
@@ -82,12 +82,12 @@ def _values(n: int) -> str:
     return f"{n} headline value{'s' if n != 1 else ''}"
 
 
-def _unfit_checkpoints(track: Track, of: Callable[[Iterable[bool]], bool] = any) -> list[str]:
+def _unfit_checkpoints(track: Track, which: Callable[[Iterable[bool]], bool] = any) -> list[str]:
     """The checkpoints that the doctor calls unfit for a curve, or for all of them."""
     return [
         label
         for label, run in zip(track.labels, track.runs, strict=True)
-        if of(run.record.unfit(curve.task) for curve in track.curves)
+        if which(run.record.unfit(curve.task) for curve in track.curves)
     ]
 
 

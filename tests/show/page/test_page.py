@@ -16,7 +16,6 @@ import pytest
 
 import evenhand
 from evenhand import Answer, BadInput, Fill, Run, Table
-from evenhand.analysis.change import change_table
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.core.questions import BuiltIn
@@ -29,6 +28,7 @@ from evenhand.show.page.provenance import debiasing
 from evenhand.show.page.readings import domain, group, group_name, probability, reading, strip, verdict
 from evenhand.show.page.runs import page, policy
 from helpers.document import Element, parsed
+from helpers.made_scores import change_table
 from helpers.written_runs import row as written_row
 from helpers.written_runs import task
 

@@ -109,8 +109,8 @@ def _(verdict: Verdict) -> str:
 
 
 @html.register
-def _(found: Findings) -> str:
-    return _fill_template("findings", found=found)
+def _(findings: Findings) -> str:
+    return _fill_template("findings", findings=findings)
 
 
 @html.register

@@ -106,6 +106,6 @@ def _histogram(m: Measured) -> Iterator[Drawing]:
 
     scores = m.scores[0]["score"].dropna()
     if len(scores):
-        of = f" of {m.names[0]}" if len(m.runs) > 1 else ""
+        whose = f" of {m.names[0]}" if len(m.runs) > 1 else ""
         title = f"score{f' ({m.values.unit})' if m.values.unit else ''}"
-        yield Drawing(plots.histogram(scores, title, neutral=m.neutral), f"How many items{of} have which score.")
+        yield Drawing(plots.histogram(scores, title, neutral=m.neutral), f"How many items{whose} have which score.")

@@ -82,14 +82,19 @@ def _label_columns(first: Measured, rows: pd.DataFrame) -> Iterator[dict[str, ob
 def _score_columns(members: Sequence[Measured], first: Measured, index: pd.Index) -> Iterator[dict[str, object]]:
     for section in members:
         for name, rows in zip(section.names, section.items, strict=True):
-            of = f", {name}" if len(section.names) > 1 else ""
+            suffix = f", {name}" if len(section.names) > 1 else ""
             ids = rows["id_female"] if section.paired else rows["id"]
             scores = pd.Series(rows["score"].to_numpy(dtype=float), index=ids).reindex(index).to_numpy()
             shown = section.reading.title if len(members) > 1 else "score"
             sorts = section.key == first.key if not first.reading.ranked else section.measure == first.reading.ranked
-            column = {"name": f"{shown}{of}", "kind": "score", "rows": _round_scores(scores), "signed": section.signed}
+            column = {
+                "name": f"{shown}{suffix}",
+                "kind": "score",
+                "rows": _round_scores(scores),
+                "signed": section.signed,
+            }
             yield column | {"first": sorts}
-            if section.paired and not of:
+            if section.paired and not suffix:
                 for side, words in zip(("female", "male"), section.reading.sentences, strict=True):
                     each = _round_scores(rows.set_axis(ids)[f"score_{side}"].reindex(index).to_numpy(dtype=float))
                     yield {"name": f"score {words}", "kind": "score", "rows": each, "signed": True}

@@ -39,8 +39,8 @@ def _facts(run: StoredRun) -> Iterator[tuple[str, Any]]:
         prompts, replies = (loaded.get(f"{part}_tokens", 0) for part in ("prompt", "completion"))
         yield "sent so far", f"{requests:,} requests, {prompts:,} tokens of prompts, {replies:,} of replies"
     for audit in about.audits:
-        of = f", {', '.join(dict.fromkeys(task.dataset for task in audit.tasks))}" if len(about.audits) > 1 else ""
-        yield from ((f"{name}{of}", value) for name, value in _audit_facts(audit))
+        where = f", {', '.join(dict.fromkeys(task.dataset for task in audit.tasks))}" if len(about.audits) > 1 else ""
+        yield from ((f"{name}{where}", value) for name, value in _audit_facts(audit))
     yield "run folder", public_path(run.path)
 
 

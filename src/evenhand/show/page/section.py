@@ -68,8 +68,8 @@ def _reasons(run: StoredRun, reading: MeasureWords, number: Row) -> Iterator[Rea
         yield Reason("unfit", "there is no interval")
     elif number.clusters < max(FEW_BY_T if number.estimand or task.genders else FEW, number.needed):
         ways = [task.cluster or "item", *([task.crossed] if task.crossed else []), *(task.kinds or Kinds("")).samples]
-        of = f"{ways[0]}s" if len(ways) == 1 else f"different values of {' or '.join(ways)}"
-        yield Reason("careful", f"the interval rests on only {number.clusters} {of}")
+        what = f"{ways[0]}s" if len(ways) == 1 else f"different values of {' or '.join(ways)}"
+        yield Reason("careful", f"the interval rests on only {number.clusters} {what}")
     if reading.kind in ("lean", "errors") or number.estimand or number.contrast:
         known = meta_evaluation(run.record, task, number.estimand)
         yield Reason("fine" if known.orders else "careful", str(known)) if known else UNTRIED
@@ -303,9 +303,9 @@ class Measured:
         drawn = strip(numbers, reading.ends, between, f"{shown}, on a scale {ends}", verdicts)
         each = [Trust(tuple(_reasons(run, self.values, n))) for run, n in zip(self.runs, numbers, strict=True)]
         trusted = max(each, key=lambda trust: LEVELS.index(trust.level))
-        own = not row.estimand and (not row.contrast or self.paired)
+        published = not row.estimand and (not row.contrast or self.paired)
         label = ", ".join(row.groups.values())
-        known = reference_texts(self.runs[0].record, self.task, label, contrast=self.paired) if own else []
+        known = reference_texts(self.runs[0].record, self.task, label, contrast=self.paired) if published else []
         marks, words = self._marks.get(row.label, ()), readings.words_of(row)
         return ScorecardLine(
             words, reading, numbers, verdicts, drawn, trusted, row.main, self._move(row), marks, tuple(known)
@@ -327,10 +327,11 @@ class Measured:
     def tables(self) -> list[ValueTable]:
         """Stereotype and default, of all items and by group, if they can be told apart; then its own values."""
         rows = []
-        for of in self._judged_rows:
-            own = readings.reading(self.task, estimand=of[0].estimand) if of[0].estimand else None
-            rows.append(TableRow((readings.words_of(of[0]) or "all",), of, self._move(of[0]), own))
-        both = any(of[0].estimand for of in self._judged_rows)
+        for numbers in self._judged_rows:
+            row = numbers[0]
+            reading = readings.reading(self.task, estimand=row.estimand) if row.estimand else None
+            rows.append(TableRow((readings.words_of(row) or "all",), numbers, self._move(row), reading))
+        both = any(numbers[0].estimand for numbers in self._judged_rows)
         caption = "Stereotype and default" if both else "Women minus men, partner by partner"
         first = [ValueTable(caption, ("row",), tuple(rows), self.reading)] if rows else []
         return [*first, *self._own_values, *(by_sample(self.task, self.scores, self.reading) if both else ())]
