@@ -13,9 +13,8 @@ from evenhand.checks.doctor import examine
 from evenhand.errors import ModelError
 from evenhand.gate.policy import Rule
 from evenhand.models.networks.causal import CausalLM
-from evenhand.models.served.beginnings import BEGINNINGS
 from evenhand.models.served.connection import Address
-from evenhand.models.served.model import ServedModel
+from evenhand.models.served.model import BEGINNINGS, ServedModel
 from helpers import made_bbq, tiny
 from helpers.openai_server import FakeServer, serving
 from helpers.typed import load as load_as

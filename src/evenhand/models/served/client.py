@@ -135,12 +135,10 @@ class Client:
     def __init__(
         self, address: Address, *, concurrency: int = 8, patience: float = 120.0, timeout: float = 120.0
     ) -> None:
-        for name, number in (("concurrency", concurrency), ("patience", patience), ("timeout", timeout)):
-            if not isinstance(number, int | float) or number <= 0 or (name == "concurrency" and number != int(number)):
-                wanted = "a whole number from 1" if name == "concurrency" else "a number of seconds"
-                raise BadInput(f"`{name}` must be {wanted}. Got {number!r}.")
+        if not isinstance(concurrency, int) or concurrency < 1:
+            raise BadInput(f"`concurrency` must be a whole number from 1. Got {concurrency!r}.")
         self.address = address
-        self.concurrency = int(concurrency)
+        self.concurrency = concurrency
         self.patience = patience
         self.timeout = timeout
         self.pace = Pace(self.concurrency)
@@ -216,8 +214,8 @@ class Client:
                     self.pace.busy(sent)
                 why = f"answers {response.status} ({self._in_brief(response.phrase)})"
                 with suppress(ValueError):
-                    told = float(response.headers.get("retry-after", 0))
-                    asked_to_wait = told if told < math.inf else 0.0  # 0 for NaN, too
+                    seconds = float(response.headers.get("retry-after", 0))
+                    asked_to_wait = seconds if seconds < math.inf else 0.0  # 0 for NaN, too
             except (httpcore.TimeoutException, TimeoutError):
                 self.pace.busy(sent)
                 why = f"does not answer within {self.timeout:g} seconds"
@@ -239,11 +237,11 @@ class Client:
     def _unreachable(self, error: Exception, proxy: str) -> str:
         """Why there is no connection, if trying again may help; otherwise an error."""
         base = self.address.base_url + (" through the proxy that the environment names" if proxy else "")
-        told = self._in_brief(str(error)) or type(error).__name__
+        reason = self._in_brief(str(error)) or type(error).__name__
         if isinstance(error.__cause__, ssl.SSLError) or "SSL" in str(error):
-            raise ModelError(f"No safe connection to {base}: {told}. Is it an http address, or its certificate old?")
+            raise ModelError(f"No safe connection to {base}: {reason}. Is it an http address, or its certificate old?")
         if not self._reached:
-            raise ModelError(f"There is no server at {base}: {told}. Start it, or check `base_url`.")
+            raise ModelError(f"There is no server at {base}: {reason}. Start it, or check `base_url`.")
         return "does not keep the connection"
 
     def _reply(self, response: Response) -> Reply:
@@ -253,7 +251,7 @@ class Client:
             then = " Answers so far are kept: run the same command again with a valid key." if self._reached else ""
             raise ModelError(f"The server at {base} answers {status}: the key in OPENAI_API_KEY {state}.{then}")
         try:
-            found = parse_text(response.text, self._read)
+            reply = parse_text(response.text, self._read)
         except ValueError:
             if status in REFUSALS and not response.text.lstrip().startswith("<"):
                 return Refused(status, self._in_brief(response.text))
@@ -262,29 +260,29 @@ class Client:
                 "or the wrong path? A base URL mostly ends in /v1"
             ) from None
         if status in REFUSALS:
-            return Refused(status, self._in_brief(_message(found)))
-        if status != 200 or not isinstance(found, dict):
+            return Refused(status, self._in_brief(_message(reply)))
+        if status != 200 or not isinstance(reply, dict):
             raise ModelError(
-                f"The server at {base} answers {status}, of another shape: '{self._in_brief(str(found))}'."
+                f"The server at {base} answers {status}, of another shape: '{self._in_brief(str(reply))}'."
             )
-        usage = found["usage"] if isinstance(found.get("usage"), dict) else {}
+        usage = reply["usage"] if isinstance(reply.get("usage"), dict) else {}
         counts = {name: usage.get(name) for name in ("prompt_tokens", "completion_tokens")}
         self.spent.update({name: n for name, n in counts.items() if isinstance(n, int) and 0 < n < MOST_TOKENS})
-        return found
+        return reply
 
     def _read(self, text: str) -> Any:
         """The reply without the key and without lone surrogates: a run and its page must have neither."""
-        found, suspects = from_json(text), {"\\", self.address.key or "\\"}  # both may be escaped
-        return self._clean(found) if any(part in text for part in suspects) else found
+        value, suspects = from_json(text), {"\\", self.address.key or "\\"}  # both may be escaped
+        return self._clean(value) if any(part in text for part in suspects) else value
 
-    def _clean(self, found: Any) -> Any:
-        if isinstance(found, str):
-            return self.address.redact(found).encode("utf-8", "replace").decode()
-        if isinstance(found, list):
-            return [self._clean(one) for one in found]
-        if isinstance(found, dict):
-            return {self._clean(name): self._clean(one) for name, one in found.items()}
-        return found
+    def _clean(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.address.redact(value).encode("utf-8", "replace").decode()
+        if isinstance(value, list):
+            return [self._clean(part) for part in value]
+        if isinstance(value, dict):
+            return {self._clean(name): self._clean(part) for name, part in value.items()}
+        return value
 
     def _in_brief(self, text: str) -> str:
         return " ".join(self.address.redact(text).split())[:QUOTED]
@@ -297,7 +295,7 @@ class _NoJson(Exception):
     pass
 
 
-def _message(found: Any) -> str:
-    error = found.get("error", found) if isinstance(found, dict) else found
+def _message(reply: Any) -> str:
+    error = reply.get("error", reply) if isinstance(reply, dict) else reply
     message = error.get("message", error.get("detail", error)) if isinstance(error, dict) else error
     return message if isinstance(message, str) else json.dumps(message, ensure_ascii=False)

@@ -101,8 +101,8 @@ class Connection:
 
     async def send(self, path: str, body: str) -> Response:
         """The response to a POST of the body, or a GET without one; httpcore's error or TimeoutError if none comes."""
-        was = self._open
-        if isinstance(was, httpcore.AsyncHTTPConnection) and (was.is_closed() or was.has_expired()):
+        current = self._open
+        if isinstance(current, httpcore.AsyncHTTPConnection) and (current.is_closed() or current.has_expired()):
             await self.close()
         if self._open is None:
             proxy, origin = self.proxy, self._origin
@@ -112,24 +112,24 @@ class Connection:
         try:
             async with (
                 asyncio.timeout(self._timeout),
-                self._open.stream(method, f"{self.base_url}/{path}", headers=headers, content=content) as found,
+                self._open.stream(method, f"{self.base_url}/{path}", headers=headers, content=content) as response,
             ):
                 read = bytearray()
-                async for part in found.aiter_stream():
+                async for part in response.aiter_stream():
                     read += part
                     if len(read) > LARGEST:
                         raise ModelError(f"The server at {self.base_url} sends over {LARGEST:,} bytes in one reply.")
         except BaseException:  # also when it is cancelled: half a response is left in it
             await self.close()
             raise
-        told = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in found.headers}
-        phrase = found.extensions.get("reason_phrase", b"").decode("latin-1")
-        return Response(found.status, phrase, told, read.decode("utf-8", "replace"))
+        received = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
+        phrase = response.extensions.get("reason_phrase", b"").decode("latin-1")
+        return Response(response.status, phrase, received, read.decode("utf-8", "replace"))
 
     async def close(self) -> None:
-        was, self._open = self._open, None
-        if was is not None:
-            await was.aclose()
+        current, self._open = self._open, None
+        if current is not None:
+            await current.aclose()
 
 
 def _proxy(scheme: str, host: str) -> str:

@@ -3,13 +3,16 @@
 import hashlib
 import logging
 import math
+import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from importlib.resources import files
 
-from evenhand.core.model import Finding
+from evenhand.core.model import CAREFUL, FINE, UNCHECKED, UNFIT, Finding
 from evenhand.core.progress import part
 from evenhand.core.questions import Answer, Choose, Entail, Question, Write
+from evenhand.core.words import words
 from evenhand.errors import BadInput, ModelError, UnfitModel
 from evenhand.models.base import ServerChanged, apart
 from evenhand.models.planning.plan import normalise_logps
@@ -17,10 +20,9 @@ from evenhand.models.planning.sequences import as_choice, label_words
 from evenhand.models.planning.tokens import Unanswerable
 from evenhand.models.served import asking, replies
 from evenhand.models.served.asking import KINDS
-from evenhand.models.served.beginnings import check_language, unchecked_finding
 from evenhand.models.served.client import Client, Refused, Reply, Request
 from evenhand.models.served.connection import Address
-from evenhand.models.served.options import UNCLEAR
+from evenhand.models.served.options import UNCLEAR, bare
 from evenhand.models.served.probe import CLOSE, Probe, reference_answer
 
 log = logging.getLogger(__name__)
@@ -29,6 +31,11 @@ CHECKED_EVERY = 1_000
 """Requests after which the reference is asked again."""
 NAMING = 3  # raised whenever the same texts become another answer
 READING = 2  # raised whenever the same question becomes other requests: kept answers are then asked for again
+
+BEGINNINGS = tomllib.loads((files("evenhand.models.served") / "beginnings.toml").read_text(encoding="utf-8"))
+"""By language, beginnings of texts, each with the next word that any speaker expects."""
+KNOWS, BARELY = 0.5, 0.2
+"""Shares of these beginnings that a model must continue as expected; a random model continues none."""
 
 
 class ServedModel:
@@ -192,3 +199,30 @@ class ServedModel:
         found = self.client.all([asking.next_token_request(prompt, self.ability, self.name, top) for prompt in prompts])
         tops = {place: replies.likeliest(reply) for place, reply in found}
         return [max(tops[n], key=lambda one: one[1], default=("", 0.0))[0] for n in range(len(texts))]
+
+
+def unchecked_finding(why: str) -> Finding:
+    """The finding that head and language could not be checked."""
+    says = f"head and language ({why})."
+    return Finding(UNCHECKED, CAREFUL, says, "Look at some of its answers yourself.")
+
+
+def check_language(language: str, likeliest: Callable[[Sequence[str]], Sequence[str]], *, chat: bool) -> Finding:
+    """How many plain beginnings are continued by the word that anybody expects, or by its first token.
+
+    `likeliest` gives the token after each text. A reply in a chat may also say the whole text again, from its first
+    word.
+    """
+    texts = BEGINNINGS.get(language)
+    if not texts:
+        return unchecked_finding(f"we have no plain beginnings of '{language}'")
+    asked = "Continue this text. Say the next word and nothing else: {}" if chat else "{}"
+    tokens = [bare(token).lower() for token in likeliest([asked.format(text) for text in texts])]
+    right = sum(
+        (len(token) > 2 and word.startswith(token)) or (chat and words(text)[0].of(text).lower() == token)
+        for token, (text, word) in zip(tokens, texts.items(), strict=True)
+    )
+    verdict = FINE if right >= KNOWS * len(texts) else CAREFUL if right >= BARELY * len(texts) else UNFIT
+    do = "" if verdict == FINE else "Is it a trained model of this language? Look at some of its answers."
+    says = f"{right} of {len(texts)} plain beginnings of '{language}' are continued by the word that anybody expects."
+    return Finding("language", verdict, says, do)

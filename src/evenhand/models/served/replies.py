@@ -27,21 +27,21 @@ class Token:
 
 def reported_tokens(reply: Reply) -> list[Token]:
     """The tokens that a reply reports with log-probabilities; none where it has no log-probabilities."""
-    found = _object(_choice(reply).get("logprobs"))
+    listed = _object(_choice(reply).get("logprobs"))
     try:
-        if isinstance(content := found.get("content"), list):
+        if isinstance(content := listed.get("content"), list):
             rows = [(token["token"], float(token["logprob"]), token.get("top_logprobs") or ()) for token in content]
             rows = [(text, logp, [(top["token"], top["logprob"]) for top in tops]) for text, logp, tops in rows]
         else:
-            texts, logps = found.get("tokens") or [], found.get("token_logprobs") or []
-            tops = [(top or {}).items() for top in found.get("top_logprobs") or [None] * len(texts)]
+            texts, logps = listed.get("tokens") or [], listed.get("token_logprobs") or []
+            tops = [(top or {}).items() for top in listed.get("top_logprobs") or [None] * len(texts)]
             rows = list(zip(texts, logps, tops, strict=True))
         return [
             Token(str(text), None if logp is None else float(logp), tuple((str(t), float(p)) for t, p in tops))
             for text, logp, tops in rows
         ]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise _unexpected_reply(found, error) from error
+        raise _unexpected_reply(listed, error) from error
 
 
 def likeliest(reply: Reply) -> tuple[tuple[str, float], ...]:
@@ -52,20 +52,20 @@ def likeliest(reply: Reply) -> tuple[tuple[str, float], ...]:
 
 def offsets(reply: Reply) -> list[int]:
     """Where each token starts, as the server says; empty where it does not say."""
-    found = _object(_choice(reply).get("logprobs")).get("text_offset")
-    return found if isinstance(found, list) and all(isinstance(place, int) for place in found) else []
+    places = _object(_choice(reply).get("logprobs")).get("text_offset")
+    return places if isinstance(places, list) and all(isinstance(place, int) for place in places) else []
 
 
 def of_prompt(reply: Reply) -> list[Token]:
     """The prompt's tokens by vLLM's `prompt_logprobs`; none where there are none."""
-    found = _choice(reply).get("prompt_logprobs") or _object(reply).get("prompt_logprobs")
-    if not isinstance(found, list):
+    places = _choice(reply).get("prompt_logprobs") or _object(reply).get("prompt_logprobs")
+    if not isinstance(places, list):
         return []
     try:
-        tokens = [next(iter(place.values())) if place else None for place in found]
+        tokens = [next(iter(place.values())) if place else None for place in places]
         return [Token(str(t["decoded_token"]), float(t["logprob"])) if t else Token("", None) for t in tokens]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise _unexpected_reply(found, error) from error
+        raise _unexpected_reply(places, error) from error
 
 
 def check_numbers(logps: Sequence[float | None]) -> None:
@@ -79,9 +79,9 @@ def check_numbers(logps: Sequence[float | None]) -> None:
 
 def text(reply: Reply) -> str:
     """The text that was written, without thoughts that the server gives apart from it."""
-    found = _message(reply).get("content") if "message" in _choice(reply) else _choice(reply).get("text")
-    parts = [str(part.get("text") or "") for part in _list(found) if isinstance(part, dict)]
-    return found if isinstance(found, str) else "".join(parts)
+    content = _message(reply).get("content") if "message" in _choice(reply) else _choice(reply).get("text")
+    parts = [str(part.get("text") or "") for part in _list(content) if isinstance(part, dict)]
+    return content if isinstance(content, str) else "".join(parts)
 
 
 def thinks(reply: Reply) -> bool:
@@ -113,26 +113,28 @@ def model(reply: Reply) -> str:
 
 def names(reply: Reply) -> list[str]:
     """The models that a server lists, and their other names; none where the reply is not such a list."""
-    listed = [one for one in _list(_object(reply).get("data")) if isinstance(one, dict)]
-    return [str(one.get("id")) for one in listed] + [str(name) for one in listed for name in _list(one.get("aliases"))]
+    listed = [entry for entry in _list(_object(reply).get("data")) if isinstance(entry, dict)]
+    return [str(entry.get("id")) for entry in listed] + [
+        str(name) for entry in listed for name in _list(entry.get("aliases"))
+    ]
 
 
 def prompt_tokens(reply: Reply) -> int:
     """The number of the prompt's tokens; 0 where the server does not say."""
-    found = _object(_object(reply).get("usage")).get("prompt_tokens")
-    return found if isinstance(found, int) else 0
+    count = _object(_object(reply).get("usage")).get("prompt_tokens")
+    return count if isinstance(count, int) else 0
 
 
 def _message(reply: Reply) -> Mapping[str, Any]:
     return _object(_choice(reply).get("message"))
 
 
-def _object(found: object) -> Mapping[str, Any]:
-    return found if isinstance(found, Mapping) else {}
+def _object(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
-def _list(found: object) -> list[Any]:
-    return found if isinstance(found, list) else []
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _choice(reply: Reply) -> Mapping[str, Any]:
@@ -144,8 +146,8 @@ def _choice(reply: Reply) -> Mapping[str, Any]:
     return choices[0]
 
 
-def _unexpected_reply(found: object, error: Exception | None) -> ModelError:
+def _unexpected_reply(value: object, error: Exception | None) -> ModelError:
     why = f" ({error!r})" if error else ""
     return ModelError(
-        f"The server's reply is not of the shape of OpenAI's API{why}: '{str(found)[:120]}'. Is it such a server?"
+        f"The server's reply is not of the shape of OpenAI's API{why}: '{str(value)[:120]}'. Is it such a server?"
     )
