@@ -27,6 +27,9 @@ sys.path.append(str(Path(__file__).parent.parent))
 from benchmarks import becpro, causal, gpu, page, shapes, stereoset, swap, timing, unmasked, vectors, workers, writing
 from benchmarks.rows import Row
 
+WORDS = 16_384
+"""The size of the bundled vocabulary, which is not filled up: that takes most of the time."""
+
 
 def test_the_released_algorithm_and_our_engine_agree_on_the_released_inputs(mini_en: MaskedLM) -> None:
     some = datasets.load("becpro-en").items[3::193]  # all templates; some longer than 16 pieces, some with slips
@@ -77,7 +80,7 @@ def test_the_gpu_script_asks_what_the_association_asks() -> None:
 def test_answers_that_differ_stop_the_run() -> None:
     row = Row("this: that", ours=1.0, peer=3.0, ratio=3.0, goal=2, difference=0.5)
     assert row.met
-    with pytest.raises(SystemExit, match="differ by 0.5, more than 0.0001"):
+    with pytest.raises(SystemExit, match="0.5.*0.0001"):
         row.check()
     assert not Row("memory", ours=3.0, unit="GB", goal=2).met
     assert "3.0x; largest difference 5.0e-01; goal 2x: met" in page.line(row)
@@ -111,13 +114,13 @@ def test_without_the_tagger_and_gap_our_own_speed_is_told_and_what_is_missing(
     monkeypatch.setattr(swap, "rate", lambda work, texts, jobs: 2.5)
     monkeypatch.setattr("sys.argv", ["swap.py"])
     swap.main()
-    told = capsys.readouterr()
-    rows = told.out.splitlines()[1:]
+    printed = capsys.readouterr()
+    rows = printed.out.splitlines()[1:]
     assert [row.split()[0] for row in rows] == ["swap,"] * 6
     for row in rows:
         assert re.search(r" 2\.50 +MB/s +our balanced corpus with names; no peer: HanTa is not installed$", row)
-    assert "GAP is not under EVENHAND_DATA" in told.err
-    assert "pip install hanta" in told.err
+    assert "EVENHAND_DATA" in printed.err
+    assert "pip install hanta" in printed.err
 
 
 def test_a_row_of_the_swap_is_there_before_the_next_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,7 +138,7 @@ def test_a_row_of_the_swap_is_there_before_the_next_is_measured(monkeypatch: pyt
 
 def test_a_causal_model_and_its_peer_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("minicons", reason="minicons is not installed: pip install -e '.[bench]'")
-    monkeypatch.setattr(shapes, "BASE", {"width": 64, "layers": 2})
+    monkeypatch.setattr(shapes, "BASE", {"width": 64, "layers": 2, "vocabulary": WORDS})
     monkeypatch.setattr(causal, "SENTENCES", 10)
     rows = list(causal.rows())
     assert len(rows) == len(causal.BATCHES)
@@ -144,9 +147,10 @@ def test_a_causal_model_and_its_peer_agree(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_texts_are_written_by_both(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shapes, "SMALL", {"width": 64, "layers": 2})
+    monkeypatch.setattr(shapes, "SMALL", {"width": 64, "layers": 2, "vocabulary": WORDS})
     monkeypatch.setattr(writing, "LONGEST", 3)
     monkeypatch.setattr(writing, "EACH", 2)
+    monkeypatch.setattr(writing, "BATCHES", (32,))
     texts, mentions = writing.rows()
     assert texts.name.startswith("32 texts of 3 tokens")
     assert texts.peer == mentions.peer

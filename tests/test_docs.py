@@ -216,9 +216,9 @@ def test_the_lines_that_docs_show_of_the_doctor_are_printed_by_it(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     assert run(app, ["doctor", str(models / "mini-de"), "--lang", "en"]) == 1
-    told = {line.strip() for line in capsys.readouterr().out.splitlines()}
+    printed_lines = {line.strip() for line in capsys.readouterr().out.splitlines()}
     shown = section("doctor.md", " check  ", "```\n\n(a part").splitlines()
-    assert [line for line in shown if line.strip() not in told] == []
+    assert [line for line in shown if line.strip() not in printed_lines] == []
 
 
 @pytest.mark.parametrize("number", [0, 1])  # the third takes minutes

@@ -57,9 +57,9 @@ def test_a_gate_does_not_pass_because_a_plugin_ends_python(
     plugins.load_file(file)  # so that the rule's measure is known
     write(file, place, end)
     assert audited(file, "--gate", str(policy)) == terminal.BAD_INPUT
-    told = capsys.readouterr().err
-    assert MINE in told
-    assert "SystemExit" in told or "GeneratorExit" in told
+    printed = capsys.readouterr().err
+    assert MINE in printed
+    assert "SystemExit" in printed or "GeneratorExit" in printed
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -68,10 +68,10 @@ def test_an_error_in_a_plugin_names_what_failed_and_the_line(
 ) -> None:
     write(file, place, "1 / 0")
     assert audited(file) == terminal.BAD_INPUT
-    told = capsys.readouterr().err
-    assert f"ZeroDivisionError: division by zero ({file}, line " in told
-    assert MINE in told
-    assert any(name in told for name in ("mine.py' failed", "'median-gap'", "'keys'", "'made:'", "'made 1'"))
+    printed = capsys.readouterr().err
+    assert f"ZeroDivisionError: division by zero ({file}, line " in printed
+    assert MINE in printed
+    assert any(name in printed for name in ("mine.py' failed", "'median-gap'", "'keys'", "'made:'", "'made 1'"))
 
 
 WRONG = {
@@ -124,9 +124,9 @@ def test_what_is_of_a_wrong_type_in_a_plugin_is_not_called_our_bug(
     assert old in PLUGIN
     file.write_text(PLUGIN.replace(old, new, 1))
     assert audited(file) == terminal.BAD_INPUT
-    told = capsys.readouterr().err
+    printed = capsys.readouterr().err
     names = ("mine.py", "median-gap", "MedianGap", "'keys'", "'made:'", "'made 1'", "dataset 'keys'")
-    assert any(name in told for name in names), told
+    assert any(name in printed for name in names), printed
 
 
 def test_an_installed_package_that_ends_python_is_named(monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
@@ -134,7 +134,7 @@ def test_an_installed_package_that_ends_python_is_named(monkeypatch: pytest.Monk
     monkeypatch.syspath_prepend(str(file.parent))
     entries = {"evenhand.measures": [EntryPoint("x", "ends_at_once:X", "evenhand.measures")]}
     monkeypatch.setattr(plugins, "entry_points", lambda group: entries.get(group, []))
-    with pytest.raises(EvenhandError, match="'ends_at_once:X' of an installed package failed to load: SystemExit"):
+    with pytest.raises(EvenhandError, match="'ends_at_once:X'.*SystemExit"):
         plugins.load_installed.__wrapped__()
 
 
@@ -148,7 +148,7 @@ class Ends:
 
 
 def test_a_model_of_ones_own_that_ends_python_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(EvenhandError, match="The model 'ends' failed to answer: SystemExit: 0"):
+    with pytest.raises(EvenhandError, match="'ends'.*SystemExit"):
         evenhand.audit(Ends(), dataset="tgb", measure="stereotype-share", limit=3, out=tmp_path)  # type: ignore[arg-type]
     assert not any(tmp_path.iterdir()) or not any(tmp_path.rglob("run.json"))
 
@@ -163,9 +163,7 @@ def test_an_error_of_our_own_measure_stays_as_it_is() -> None:
         id, groups = "odd", dict[str, str]()
 
     how = evenhand.LikelihoodDifference()
-    with pytest.raises(
-        EvenhandError, match="'likelihood-difference' is for items of type Pair. Item 'odd' is of type Odd"
-    ):
+    with pytest.raises(EvenhandError, match="'odd'.*type Odd"):
         evenhand.measure(evenhand.Table({}), [Odd()], how)  # type: ignore[misc]
 
 

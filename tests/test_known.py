@@ -12,14 +12,12 @@ from evenhand.errors import DataNotFound
 def test_without_any_of_them_it_says_how_to_get_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
     monkeypatch.setattr("evenhand.datasets.files.releases.cache", lambda: tmp_path / "none")
-    with pytest.raises(
-        DataNotFound, match="None of crows-pairs, stereoset-intrasentence.*datasets fetch.*EVENHAND_DATA"
-    ):
+    with pytest.raises(DataNotFound, match="crows-pairs, .*datasets fetch.*EVENHAND_DATA"):
         suites.tasks("known")
 
 
 def test_it_is_for_language_models() -> None:
-    with pytest.raises(BadInput, match="is for models of these kinds: masked, causal. Got one of the kind 'nli'"):
+    with pytest.raises(BadInput, match="masked, causal.*'nli'"):
         suites.tasks("known", kind="nli")
 
 

@@ -4,6 +4,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import evenhand
@@ -58,15 +59,22 @@ SHARED = {"Recipe": "trainings are found again by a hash of its repr"}
 """Classes that may share a name."""
 
 
+@cache
+def trees() -> dict[str, ast.Module]:
+    """The code of each file, by its path in the package."""
+    paths = sorted(SOURCE.rglob("*.py"))
+    return {str(path.relative_to(SOURCE)): ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+
+
 def functions() -> Iterator[tuple[str, str]]:
     """Every function with its place, but properties that are true or false, which are adjectives."""
-    for path in sorted(SOURCE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path, tree in trees().items():
+        for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 decorators = {ast.unparse(each).rpartition(".")[2] for each in node.decorator_list}
                 adjective = decorators & {"property", "cached_property"} and ast.unparse(node.returns or node) == "bool"
                 if not adjective:
-                    yield f"{path.relative_to(SOURCE)}:{node.lineno}", node.name
+                    yield f"{path}:{node.lineno}", node.name
 
 
 def test_functions_are_verbs_or_nouns_of_what_they_give() -> None:
@@ -81,8 +89,8 @@ def test_exceptions_are_needed() -> None:
 
 def test_no_two_classes_share_a_name() -> None:
     places = defaultdict(list)
-    for path in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path, tree in trees().items():
+        for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places[node.name].append(str(path.relative_to(SOURCE)))
+                places[node.name].append(path)
     assert {name: where for name, where in places.items() if len(where) > 1 and name not in SHARED} == {}

@@ -127,20 +127,20 @@ def test_an_option_that_it_has_not_is_refused_before_anything_is_loaded(
         lambda: evenhand.audit("queue:large", model_options=option, **how),
         lambda: evenhand.doctor("queue:large", model_options=option),
     ):
-        with pytest.raises(BadInput, match=f"option of 'queue:' '{min(option)}'.*Available: temperature"):
+        with pytest.raises(BadInput, match=f"'queue:' '{min(option)}'.*temperature"):
             call()
     assert queue["LOADED"] == []
     assert not how["out"].exists()
 
 
 def test_a_server_and_a_network_have_options_of_their_own(how: dict[str, Any]) -> None:
-    with pytest.raises(BadInput, match="option of 'openai:' 'temperature'. Available: base_url, concurrency, labels"):
+    with pytest.raises(BadInput, match="'openai:' 'temperature'.*concurrency"):
         evenhand.audit("openai:tiny", model_options={"temperature": 2.0}, **how)
-    with pytest.raises(BadInput, match="option of 'mini-en' 'temperature'.*dtype"):
+    with pytest.raises(BadInput, match="'mini-en' 'temperature'.*dtype"):
         evenhand.audit("mini-en", model_options={"temperature": 2.0}, **how)
-    with pytest.raises(TypeError, match=r"load\(\) got an unexpected keyword argument 'temperature'"):
+    with pytest.raises(TypeError, match=r"load\(\).*'temperature'"):
         evenhand.load("mini-en", temperature=2.0)
-    with pytest.raises(TypeError, match=r"audit\(\) got an unexpected keyword argument 'temperature'"):
+    with pytest.raises(TypeError, match=r"audit\(\).*'temperature'"):
         evenhand.audit(Table({}), model_options={"temperature": 2.0}, **how)
 
 
@@ -161,7 +161,7 @@ def test_items_that_it_cannot_be_asked_are_unscored_with_its_reason(queue: Any, 
     assert (scores.isna().sum(), len(scores)) == (5, 25)
     assert evenhand.audit("queue:choosy", **how).record.audits[0].work.kept == 50  # reasons are kept, too
     dragons = Dataset(name="dragons", items=[one for one in how["dataset"].items if "dragon" in one.id])
-    with pytest.raises(ModelError, match="Not asked of the model, since it was told nothing of dragons: dragons by"):
+    with pytest.raises(ModelError, match="told nothing of dragons: dragons by"):
         evenhand.audit("queue:choosy", **{**how, "dataset": dragons})
 
 
@@ -180,7 +180,7 @@ def test_findings_that_are_none_are_an_error_that_names_the_model() -> None:
         def findings(self, language: str) -> list[str]:
             return ["all is well"]
 
-    with pytest.raises(BadInput, match="`findings` of the model 'table' must give a list of `Finding`s"):
+    with pytest.raises(BadInput, match="'table'.*`Finding`s"):
         evenhand.doctor(Mumbling(lambda _: [-1.0]))
 
 
@@ -224,7 +224,7 @@ def test_its_own_defaults_count(how: dict[str, Any], monkeypatch: pytest.MonkeyP
     evenhand.load("own:a")
     evenhand.load("own:a", samples=7)
     assert given == [(5, "cuda:1"), (7, "cuda:1")]
-    with pytest.raises(BadInput, match="Unknown option of 'own:' 'dtype'"):
+    with pytest.raises(BadInput, match="'own:' 'dtype'"):
         list(evenhand.sweep(["own:a"], dtype="float16", **how))
 
 

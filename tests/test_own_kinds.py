@@ -71,5 +71,5 @@ def test_texts_that_are_none_are_an_error_that_names_the_item() -> None:
         def texts(self) -> tuple[str, str]:
             return "a text", None  # type: ignore[return-value]
 
-    with pytest.raises(BadInput, match="texts of item '0'.*must give two texts"):
+    with pytest.raises(BadInput, match="item '0'.*two texts"):
         Dataset(name="riddles", items=[Broken("0", "Who?", ("Joe", "Ann"))])

@@ -277,12 +277,12 @@ def test_whatever_two_questions_differ_in_their_kept_answers_are_apart(tmp_path:
     for _ in range(2):
         found = Remembering(model, tmp_path / "answers.sqlite").answer(asked)
         assert [answer.numbers[0] for answer in found] == list(map(float, range(len(asked))))
-    with pytest.raises(BadInput, match=r"kept by its fields, which must be texts, .*Got frozenset"):
+    with pytest.raises(BadInput, match="Got frozenset"):
         Remembering(model, tmp_path / "answers.sqlite").answer([Layer("he", frozenset("a"))])
 
 
 def test_a_network_refuses_it_before_anything_is_measured(tmp_path: Path) -> None:
-    with pytest.raises(UnfitModel, match="A masked language model cannot answer Embed questions, which are not"):
+    with pytest.raises(UnfitModel, match="Embed"):
         evenhand.audit("mini-en", dataset="words", measure="nearness", out=tmp_path)
     assert not list(tmp_path.rglob("*.sqlite"))
 
@@ -302,7 +302,7 @@ def test_what_is_no_question_is_an_error_that_names_the_measure_and_the_item() -
             def ask(self, item: Target, given: Any = given) -> Any:
                 return (given,)
 
-        with pytest.raises(BadInput, match=f"The measure 'nearness' failed on item 'physics': TypeError: {says}"):
+        with pytest.raises(BadInput, match=f"'nearness'.*'physics': TypeError: {says}"):
             measured(Vectors("any", 0.0), Wrong())
 
 
@@ -317,5 +317,5 @@ def test_a_question_that_fails_to_check_an_answer_is_named(error: BaseException)
         def ask(self, item: Target) -> Any:
             return (Failing(item.id),)
 
-    with pytest.raises(BadInput, match=f"Failing cannot check the answer Answer.*{type(error).__name__}.*fix it there"):
+    with pytest.raises(BadInput, match=f"Failing .*Answer.*{type(error).__name__}"):
         measured(Vectors("any", 0.0), Asks())

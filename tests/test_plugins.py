@@ -93,9 +93,9 @@ def test_a_file_brings_measure_dataset_and_model(
     for name in ("0.5", "1.5"):
         words = ["audit", f"made:{name}", "--plugin", str(file), "--dataset", "keys", "--measure", "median-gap"]
         assert run_command(app, [*words, "--option", "pairs=10", "--out", str(out)]) == 0
-    told = capsys.readouterr().out
-    assert "keys (pairs=10) · the usual gap" in told
-    assert "■ leans to men" in told
+    printed = capsys.readouterr().out
+    assert "keys (pairs=10) · the usual gap" in printed
+    assert "■ leans to men" in printed
     runs = [str(out / f"made {name}") for name in ("0.5", "1.5")]
     assert run_command(app, ["compare", *runs, "--plugin", str(file)]) == 0
     assert "+0.560   +1.660   +1.100" in capsys.readouterr().out
@@ -110,10 +110,10 @@ def test_without_the_plugin_a_comparison_says_what_is_missing(file: Path, tmp_pa
     plugins.load_file(file)
     one = evenhand.audit("made:1", dataset="keys", measure="median-gap", out=tmp_path)
     del measures.MEASURES["median-gap"]
-    with pytest.raises(BadInput, match="not a measure of evenhand's.*`plugin`"):
+    with pytest.raises(BadInput, match="`plugin`"):
         evenhand.compare(one, one)
     del datasets.BUILDERS["keys"]
-    with pytest.raises(BadInput, match="given in Python, or by a plugin"):
+    with pytest.raises(BadInput, match="by a plugin"):
         evenhand.rescore(one.path)
 
 
@@ -161,7 +161,7 @@ def test_a_plugin_that_fails_is_a_sentence(
 
 
 def test_a_plugin_is_a_python_file(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="A plugin is a Python file"):
+    with pytest.raises(BadInput, match="Python file"):
         plugins.load_file(tmp_path / "none.py")
 
 
@@ -169,22 +169,22 @@ def test_builders_and_loaders_return_what_they_should(tmp_path: Path) -> None:
     path = tmp_path / "odd.py"
     path.write_text("DATASETS = {'odd': lambda: {}}\nMODELS = {'odd': str}\n")
     plugins.load_file(path)
-    with pytest.raises(BadInput, match=r"must return an evenhand.Dataset. Got \{\}"):
+    with pytest.raises(BadInput, match=r"evenhand.Dataset. Got \{\}"):
         datasets.load("odd")
-    with pytest.raises(BadInput, match="failed to return a model: A model is a name"):
+    with pytest.raises(BadInput, match="A model is a name"):
         evenhand.audit("odd:1", dataset="tgb", out=tmp_path)
 
 
 def test_ours_are_not_replaced(file: Path) -> None:
     file.write_text(PLUGIN.replace("median-gap", "stereotype-share"))
-    with pytest.raises(BadInput, match="is the name of a measure of evenhand's"):
+    with pytest.raises(BadInput, match="name of a measure"):
         plugins.load_file(file)
 
 
 def test_no_plugin_takes_the_prefix_of_served_models(file: Path) -> None:
     file.write_text(f"{PLUGIN}\nMODELS = {{'openai': model}}\n")
     ours = ENGINES["openai"]
-    with pytest.raises(BadInput, match="'openai:' is for models behind a server, and their key. Choose another prefix"):
+    with pytest.raises(BadInput, match="'openai:'.*another prefix"):
         plugins.load_file(file)
     assert ENGINES["openai"] is ours
 
@@ -203,14 +203,14 @@ def test_installed_packages_bring_theirs(file: Path, monkeypatch: pytest.MonkeyP
     assert len(datasets.load("keys", pairs=3).items) == 3
     assert evenhand.load("made:2").name == "made 2"
     entries["evenhand.models"] = [EntryPoint("x", "mine:nothing", "evenhand.models")]
-    with pytest.raises(BadInput, match="'mine:nothing' of an installed package failed to load"):
+    with pytest.raises(BadInput, match="'mine:nothing'"):
         plugins.load_installed.__wrapped__()
 
 
 def test_a_dataset_needs_a_name_and_items_alone() -> None:
     data = Dataset(name="two", items=[Pair("a", "He ran.", "She ran.", {"verb": "ran"})])
     assert data.table().to_dict("index") == {"a": {"text": "He ran.", "other": "She ran.", "verb": "ran"}}
-    with pytest.raises(BadInput, match="'none' has no items"):
+    with pytest.raises(BadInput, match="'none'.*no items"):
         evenhand.audit(dataset=Dataset(name="none", items=[]))
 
 
@@ -218,9 +218,9 @@ def test_an_error_in_a_measure_is_its_own(file: Path, capsys: pytest.CaptureFixt
     file.write_text(PLUGIN.replace("answers[0].logp -", "answers[0].lgp -"))
     words = ["audit", "made:1", "--plugin", str(file), "--dataset", "keys", "--measure", "median-gap"]
     assert run_command(app, [*words, "--out", str(file.parent)]) == 2
-    told = capsys.readouterr().err
-    assert "The measure 'median-gap' failed on item '0': AttributeError: 'Answer' object has no attribute 'lgp'" in told
-    assert f"{file}, line " in told
+    printed = capsys.readouterr().err
+    assert "'median-gap' failed on item '0': AttributeError: 'Answer' object has no attribute 'lgp'" in printed
+    assert f"{file}, line " in printed
     file.write_text(PLUGIN.replace("return Likelihood(pair.stereotype)", "return Likelihood(pair.stereotyped)"))
     assert run_command(app, [*words, "--out", str(file.parent / "other")]) == 2
     assert "no attribute 'stereotyped'" in capsys.readouterr().err

@@ -116,9 +116,9 @@ def test_a_run_is_scored_again_with_a_file_that_is_elsewhere(
     assert found.results == run.results
     assert found.record.tasks[0].dataset_options == run.record.tasks[0].dataset_options
     moved = file.rename(tmp_path / "third" / "moved.csv")
-    with pytest.raises(BadInput, match=r"made with a file '.*pairs.csv', which is not there, .*`file`"):
+    with pytest.raises(BadInput, match="pairs.csv.*`file`"):
         evenhand.rescore(run.path)
-    with pytest.raises(BadInput, match="which is not there"):  # of another name
+    with pytest.raises(BadInput, match="pairs.csv"):  # of another name
         evenhand.rescore(run.path, file=moved)
     moved.rename(tmp_path / "third" / "pairs.csv")
     assert evenhand.rescore(run.path).results == run.results  # by its name, in the current folder

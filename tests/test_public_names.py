@@ -43,10 +43,10 @@ def test_every_name_is_in_the_docs_or_an_example(name: str) -> None:
 
 def test_packages_are_there_after_the_import_of_the_whole_alone() -> None:
     code = (
-        "import evenhand; told = dir(evenhand); "
-        "print('audit' in told, 'datasets' in told, evenhand.datasets.__name__, evenhand.measures.__name__, "
+        "import evenhand; names = dir(evenhand); "
+        "print('audit' in names, 'datasets' in names, evenhand.datasets.__name__, evenhand.measures.__name__, "
         "evenhand.models.__name__, evenhand.text.__name__, evenhand.errors.__name__)"
     )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     names = ("datasets", "measures", "models", "text", "errors")
-    assert told.split() == ["True", "True", *(f"evenhand.{name}" for name in names)]
+    assert printed.split() == ["True", "True", *(f"evenhand.{name}" for name in names)]

@@ -105,7 +105,7 @@ def test_what_was_wanted_is_said_in_short_words() -> None:
 
 
 def test_an_error_that_is_not_of_the_arguments_stays_as_it_is() -> None:
-    with pytest.raises(TypeError, match="unexpected keyword argument 'nonsense'"):
+    with pytest.raises(TypeError, match="'nonsense'"):
         evenhand.audit(nonsense=1)  # type: ignore[call-arg]
 
     def rule(question: object) -> Any:
