@@ -173,19 +173,19 @@ def test_a_file_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
 def test_a_number_that_is_none_is_an_error_when_it_is_asked_for(tmp_path: Path) -> None:
     (tmp_path / "v.txt").write_text("nurse 1 2 3\ndoctor 1 x 3\n", encoding="utf-8")
     assert vector(tmp_path / "v.txt", "nurse") == (1.0, 2.0, 3.0)
-    with pytest.raises(BadInput, match="a word and 3 numbers, separated by spaces, are wanted. Got b'doctor 1 x 3'"):
+    with pytest.raises(BadInput, match="3 numbers.* Got b'doctor 1 x 3'"):
         vector(tmp_path / "v.txt", "doctor")
 
 
 @pytest.mark.parametrize("vectors", [VECTORS[:2], VECTORS[0], VECTORS.astype(int)])
 def test_an_array_that_does_not_fit_its_words_is_an_error(vectors: Any, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="needs a row of numbers for each word. Got 5 words"):
+    with pytest.raises(BadInput, match="Got 5 words"):
         evenhand.load(str(npz(tmp_path / "v.npz", vectors=vectors)))
 
 
 def test_vectors_answer_nothing_else(tmp_path: Path) -> None:
     model = evenhand.load(str(npz(tmp_path / "v.npz")))
-    with pytest.raises(UnfitModel, match="'v' holds static vectors, which give no probabilities. Got a Fill question"):
+    with pytest.raises(UnfitModel, match="static vectors.*Fill"):
         model.answer([Fill("a nurse", Span(2, 7), "nurse")])
 
 

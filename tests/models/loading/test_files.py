@@ -106,13 +106,13 @@ def test_links_in_the_cache_of_the_hub_are_no_fault(whole: Path, on_hub: Path) -
 def test_an_index_on_the_hub_that_names_weights_elsewhere_is_refused(on_hub: Path, away: str) -> None:
     (on_hub / "model.safetensors").unlink()
     change(on_hub / "model.safetensors.index.json", metadata={}, weight_map={"bert.weight": away})
-    with pytest.raises(ModelError, match="model.safetensors.index.json names weights outside the folder"):
+    with pytest.raises(ModelError, match="index.json names weights outside"):
         evenhand.load("me/mine")
 
 
 def test_settings_on_the_hub_have_the_right_types(on_hub: Path) -> None:
     change(on_hub / "config.json", architectures=5)
-    with pytest.raises(ModelError, match="architectures in config.json must be a list of names"):
+    with pytest.raises(ModelError, match="architectures"):
         evenhand.load("me/mine")
 
 

@@ -87,7 +87,7 @@ def test_an_adapter_is_part_of_the_model(tmp_path: Path) -> None:
 
 def test_a_network_that_cannot_be_measured_is_refused(tmp_path: Path) -> None:
     network, tokenizer, _ = saved("MaskedLM", tmp_path)
-    with pytest.raises(UnfitModel, match="A BertModel has no head that gives probabilities"):
+    with pytest.raises(UnfitModel, match="BertModel has no head"):
         wrap(network.bert, tokenizer, "now")
     with pytest.raises(BadInput, match="`labels` are those of a classifier"):
         wrap(network, tokenizer, "now", labels="entailment,neutral,contradiction")

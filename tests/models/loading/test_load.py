@@ -165,7 +165,7 @@ def test_a_checkpoint_of_older_transformers_has_its_head(folder: Path) -> None:
 
 def test_another_kind_of_model_is_refused(folder: Path) -> None:
     (folder / "config.json").write_text(json.dumps({"model_type": "vit", "architectures": ["ViTModel"]}))
-    with pytest.raises(UnfitModel, match="of the kind 'vit', neither a masked nor a causal language model"):
+    with pytest.raises(UnfitModel, match="'vit'"):
         evenhand.load(str(folder))
 
 
@@ -245,7 +245,7 @@ def test_a_name_may_end_with_a_revision(tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_revision_that_is_not_there_is_named_in_what_to_do() -> None:
     with pytest.raises(ModelNotFound, match="hf download owner/name --revision step1"):
         evenhand.load("owner/name@step1")
-    with pytest.raises(BadInput, match="names a revision, and `revision` another: 'step2'"):
+    with pytest.raises(BadInput, match="another: 'step2'"):
         evenhand.load("owner/name@step1", revision="step2")
 
 

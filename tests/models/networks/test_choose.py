@@ -123,5 +123,5 @@ def test_another_template_is_another_model(tmp_path: Path) -> None:
 
 
 def test_masked_models_refuse_it(mini_en: MaskedLM) -> None:
-    with pytest.raises(UnfitModel, match="cannot answer Choose questions. They are for a causal language model"):
+    with pytest.raises(UnfitModel, match="Choose.*causal"):
         mini_en.plan([Choose("Who?", OPTIONS)])

@@ -81,20 +81,18 @@ def test_a_causal_model_reads_after_its_start_token(family: str, tmp_path: Path)
     assert mean == pytest.approx(layers[-1][0, 1:].mean(0).numpy(), abs=1e-5)
     inside = model.tokenizer(text, add_special_tokens=False).char_to_token(13) + 1
     assert word == pytest.approx(layers[1][0, inside].numpy(), abs=1e-5)
-    with pytest.raises(UnfitModel, match="has seen nothing of the text. Give the option pooling=last"):
+    with pytest.raises(UnfitModel, match="pooling=last"):
         model.answer([Embed(text)])
 
 
 @pytest.mark.parametrize("layer", [7, -8])
 def test_a_layer_that_is_not_there_is_an_error(layer: int, mini_en: MaskedLM) -> None:
-    with pytest.raises(
-        UnfitModel, match=f"'mini-en' has layers from 0, its embeddings, to 6, and 'input'. Got {layer}"
-    ):
+    with pytest.raises(UnfitModel, match=f"to 6.* Got {layer}"):
         mini_en.answer([Embed(TEXT, layer=layer)])
 
 
 def test_a_classifier_of_pairs_gives_no_vectors() -> None:
-    with pytest.raises(UnfitModel, match="An NLI classifier cannot answer Embed questions"):
+    with pytest.raises(UnfitModel, match="NLI.*Embed"):
         evenhand.load("mini-en-nli").answer([Embed(TEXT)])
 
 

@@ -125,7 +125,7 @@ def test_a_next_sentence_head_is_part_of_the_fingerprint(tmp_path: Path) -> None
 
 def test_without_a_head_for_it_a_next_sentence_is_refused(family: MaskedLM) -> None:
     assert family.next_sentence is None
-    with pytest.raises(UnfitModel, match="no next-sentence head.*stereoset-intrasentence.*asks=likelihood"):
+    with pytest.raises(UnfitModel, match="next-sentence head.*asks=likelihood"):
         family.plan([Follows("She is a nurse.", "He works.")])
 
 
@@ -201,9 +201,7 @@ def test_what_is_hidden_before_a_blank_is_hidden_whatever_stood_in_the_blank(min
 
 
 def test_a_text_is_no_question(bert: MaskedLM) -> None:
-    with pytest.raises(
-        BadInput, match="A question is a Fill, a Likelihood, an Entail, a Follows or a Choose. Got 'She works.'"
-    ):
+    with pytest.raises(BadInput, match="Got 'She works.'"):
         bert.answer(["She works."])  # type: ignore[list-item]
 
 

@@ -103,7 +103,7 @@ def test_a_pair_that_just_fits_is_answered(bert: NliModel) -> None:
 
 def test_blanks_are_not_a_classifiers_business(bert: NliModel) -> None:
     for question in Fill("She is a nurse.", Span(0, 3), "She"), Likelihood("She is a nurse."):
-        with pytest.raises(UnfitModel, match=f"cannot answer {type(question).__name__} questions.*masked language"):
+        with pytest.raises(UnfitModel, match=type(question).__name__):
             bert.answer([question])
 
 
@@ -161,7 +161,7 @@ def test_an_untrained_classifier_is_refused(tmp_path: Path) -> None:
     config = json.loads((folder / "config.json").read_text())
     named = {"architectures": ["BertForSequenceClassification"], "id2label": dict(enumerate(LABELS))}
     (folder / "config.json").write_text(json.dumps(config | named | {"label2id": {k: i for i, k in enumerate(LABELS)}}))
-    with pytest.raises(UnfitModel, match=r"'pretender' has no trained classifier: it lacks .*classifier"):
+    with pytest.raises(UnfitModel, match="no trained classifier"):
         evenhand.load(str(folder))
 
 
@@ -276,5 +276,5 @@ def test_an_adapter_of_a_causal_model_is_refused_with_what_to_do(tmp_path: Path)
     network = AutoModelForCausalLM.from_pretrained(base)
     config = LoraConfig(task_type="CAUSAL_LM", r=2, target_modules=["q_proj"])
     get_peft_model(network, config).save_pretrained(tmp_path / "added")
-    with pytest.raises(UnfitModel, match="'added' is an adapter for CAUSAL_LM.*Merge others into their base"):
+    with pytest.raises(UnfitModel, match="CAUSAL_LM.*Merge"):
         evenhand.load(str(tmp_path / "added"))

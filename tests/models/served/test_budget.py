@@ -59,7 +59,7 @@ def test_no_more_is_sent_than_the_budget_and_nothing_twice(
     larger = evenhand.audit(model, **ASKED, budget=budget + 24 * each, out=tmp_path)
     assert len(sent(server)) == len(set(sent(server))) == 84 * each
     assert {task.limit for task in larger.record.tasks} == {42}
-    with pytest.raises(RunError, match="of 42 items, which 30 would replace.*`budget` that is not smaller"):
+    with pytest.raises(RunError, match="42 items, which 30.*`budget`"):
         evenhand.audit(model, **ASKED, budget=budget, out=tmp_path)
     whole = evenhand.audit(model, **ASKED, budget=120 * each, out=tmp_path)
     assert not whole.record.partial
@@ -97,7 +97,7 @@ def test_labels_of_inference_are_counted_as_they_are_asked(connect: Connect, tmp
 
 def test_a_budget_that_is_too_small_for_this_server_names_the_smallest(connect: Connect, tmp_path: Path) -> None:
     server, model = connect(gives=TEXT, samples=8)
-    with pytest.raises(BadInput, match="`budget` must be at least 96, for one cluster of each kind of items. Got 95"):
+    with pytest.raises(BadInput, match="at least 96.*Got 95"):
         evenhand.audit(model, **ASKED, budget=95, out=tmp_path)
     assert not sent(server)
     assert not (tmp_path / "tiny").exists()

@@ -182,7 +182,7 @@ def without_temperature(body: Body, chat: bool) -> tuple[int, Body] | None:
 
 
 def test_a_model_that_refuses_a_temperature_cannot_be_asked_at_1(connect: Connect) -> None:
-    with pytest.raises(UnfitModel, match="cannot be asked at temperature 1, and its own is not known: 'Unsupported"):
+    with pytest.raises(UnfitModel, match="temperature 1.*Unsupported"):
         connect(gives=frozenset({"chat text"}), replies=without_temperature)
 
 
@@ -263,7 +263,7 @@ def test_too_few_of_the_likeliest_tokens_are_not_used(connect: Connect) -> None:
 def test_a_template_without_a_system_role_is_a_sentence_at_once(connect: Connect, status: int, says: str) -> None:
     server, model = connect(gives=CHATS, patience=60.0)
     server.replies = lambda body, chat: refused(says, status) if body["messages"][0]["role"] == "system" else None
-    with pytest.raises(ModelError, match="may know no system prompt: leave out `system`"):
+    with pytest.raises(ModelError, match="`system`"):
         model.answer([Choose("Who works?", ("He", "She"), by="letters", chat=True, system="Be brief.")])
     assert not model.answer([LETTERS])[0].note.startswith("The server")
 

@@ -159,14 +159,14 @@ def test_a_base_url_without_its_end_is_told(connect: Connect) -> None:
 def test_wrong_numbers_are_refused() -> None:
     address = Address("tiny", "http://localhost:1/v1")
     for wrong in (0, -1, 1.5, "many"):
-        with pytest.raises(BadInput, match="`concurrency` must be a whole number from 1"):
+        with pytest.raises(BadInput, match="`concurrency`"):
             ServedModel(address, concurrency=wrong)  # type: ignore[arg-type]
-    with pytest.raises(BadInput, match="`samples` must be a whole number from 1"):
+    with pytest.raises(BadInput, match="`samples`"):
         ServedModel(address, samples=0)
 
 
 def test_a_base_url_is_for_served_models(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="`base_url` is for a model behind a server, openai:NAME. Got 'mini-en'"):
+    with pytest.raises(BadInput, match="`base_url`.*mini-en"):
         evenhand.load("mini-en", base_url="http://localhost:1/v1")
     with pytest.raises(BadInput, match="behind a server.*`engine='ray'`"):
         list(evenhand.sweep(["openai:tiny"], engine="ray", out=tmp_path))
