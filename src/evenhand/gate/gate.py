@@ -150,7 +150,7 @@ class Gate:
     def _check(
         self, known: Known, path: Path, baseline: StoredRun | None, samples: Collection[str], *, later: bool = False
     ) -> list[tuple[Rule, str]]:
-        """The rules, each with its dataset; an error if one names something that a run does not have.
+        """The rules, each with its dataset. Raises an error if one names something that the run does not have.
 
         Datasets in `samples` may lack groups. A baseline may come `later`.
         """

@@ -113,7 +113,7 @@ def _rule(runs: Sequence[StoredRun], task: TaskRecord, row: Row) -> tuple[str, l
 
 
 def _decidable_values(run: StoredRun, task: TaskRecord, names: Sequence[str], row: Row) -> dict[str, Estimate]:
-    """The values that a rule on this row is about, by group; an error if one of them could not be decided."""
+    """The values that a rule on this row is about, by group. Raises _NoRule if one of them could not be decided."""
     known = values(run, task.dataset, *names)
     groups = known if row.contrast else {ALL: known.get(ALL, NONE)}
     for label, estimate in groups.items():

@@ -96,7 +96,7 @@ def changes(comparison: Comparison) -> alt.TopLevelMixin:
 def draw(
     runs: Sequence[StoredRun], out: Path, suffix: str, seen: set[str] | None = None, *, force: bool = True
 ) -> Iterator[Path]:
-    """Write the charts, and yield the path of each file; without `force`, an error if one of them exists."""
+    """Write the charts, and yield the path of each file. A file that exists is replaced only with `force`."""
     plots.check_suffix(out / f"x.{suffix}")
     drawn = charts(*runs, seen=seen)
     for name in drawn:

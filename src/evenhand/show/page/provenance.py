@@ -88,7 +88,7 @@ RULE = {"rule", "verdict", "says"}
 
 
 def debiasing(runs: Sequence[StoredRun]) -> Mapping[str, Any] | None:
-    """The record of the debiasing between these two runs, before and after; None if there is none.
+    """The record of the debiasing between these two runs, before and after, or None.
 
     It is in the folder that contains both, and names them by the fingerprints of their models.
     """
