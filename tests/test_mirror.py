@@ -21,7 +21,7 @@ THROUGH = {
     "models/networks/test_first_mention.py": "models.networks.drawing",
     "models/networks/test_masked.py": "models.networks.mini_en models.planning.masking models.planning.tokens",
     "models/networks/test_causal.py": "models.planning.sequences",
-    "papers/test_bartl2020.py": "papers.base papers.studies cli.study",
+    "papers/test_bartl2020.py": "papers.base cli.study",
     "papers/test_nli_labels.py": "papers.sections",
     "papers/test_predictions.py": "papers.nadeem2021 papers.pikuliak2024",
     "runs/test_older_runs.py": "runs.migration",

@@ -14,7 +14,8 @@ from evenhand import BadInput
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.errors import ModelNotFound
-from evenhand.papers import Reproduction, barza2023, reproduce
+from evenhand.papers import barza2023, reproduce
+from evenhand.papers.base import Reproduction
 from evenhand.papers.equalising import SIZES
 from helpers import tiny
 

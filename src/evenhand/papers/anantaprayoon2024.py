@@ -129,9 +129,6 @@ def correlations(
     return Reproduction(pd.DataFrame(cells), notes, digits=3, across=("data", "what"))
 
 
-PARTS = {"tables": tables, "correlations": correlations}
-
-
 def _published_tables(lang: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     numbers = load_published("anantaprayoon2024")
     if lang not in numbers["table2"]:

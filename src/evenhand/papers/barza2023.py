@@ -396,12 +396,3 @@ def corpora(
         f"Sentences trained on: {sizes}; draws: {draws}.",
     ]
     return Reproduction(pd.DataFrame(rows), notes, across=ACROSS)
-
-
-PARTS = {
-    "tables": reproduce,
-    "reminders": reminders,
-    "learning-curve": learning_curve,
-    "mt-gender": mt_gender,
-    "corpora": corpora,
-}
