@@ -137,18 +137,22 @@ def test_counted_texts_agree_with_the_masses() -> None:
 def test_the_same_question_has_the_same_answer_whatever_else_is_asked() -> None:
     one = FirstMention("a", FEMALE, MALE, longest=LONGEST, seed=3)
     alone = toy().answer([one])[0]
-    among = toy().answer([FirstMention("a", FEMALE, MALE, longest=LONGEST, seed=s) for s in range(6)])[3]
-    assert alone.numbers == pytest.approx(among.numbers, abs=1e-6)
+    others = [FirstMention(prompt, FEMALE, MALE, longest=LONGEST) for prompt in ("aa", "aaaa")]
+    among = toy().answer([*(FirstMention("a", FEMALE, MALE, longest=LONGEST, seed=s) for s in range(6)), *others])
+    assert alone.numbers == pytest.approx(among[3].numbers, abs=1e-6)
+    for question, answer in zip(others, among[6:], strict=True):
+        assert toy().answer([question])[0].numbers == pytest.approx(answer.numbers, abs=1e-6)
 
 
 def test_networks_without_a_cache_give_the_same() -> None:
-    one = FirstMention("a", FEMALE, MALE, longest=LONGEST, seed=3)
+    questions = [FirstMention(prompt, FEMALE, MALE, longest=LONGEST, seed=3) for prompt in ("a", "aaa")]
     model = toy()
-    with_cache: Answer = model.answer([one])[0]
+    with_cache: list[Answer] = model.answer(questions)
     assert model._caches
     model._caches = False
     try:
-        assert model.answer([one])[0].numbers == pytest.approx(with_cache.numbers, abs=1e-5)
+        for answer, other in zip(model.answer(questions), with_cache, strict=True):
+            assert answer.numbers == pytest.approx(other.numbers, abs=1e-5)
     finally:
         model._caches = True
 

@@ -9,10 +9,12 @@ import pytest
 import torch
 
 import evenhand
-from evenhand.core.questions import Answer, Likelihood, Question, Write, countable_text
+from evenhand.core.questions import Answer, FirstMention, Likelihood, Question, Write, countable_text
 from evenhand.errors import RunError, UnfitModel
 from evenhand.models.cache import CachedAnswers, Remembering
+from evenhand.models.networks import writing
 from evenhand.models.networks.causal import CausalLM
+from evenhand.models.networks.drawing import BLOCK, Draws, can_pad
 from evenhand.models.networks.masked import MaskedLM
 from evenhand.models.table import Table
 from helpers import tiny
@@ -44,12 +46,77 @@ def texts(questions: Sequence[Write]) -> list[str]:
 
 def test_the_same_question_has_the_same_text_whatever_else_is_asked() -> None:
     model = toy()
-    together = model.answer([*asked(20), *asked(20, temperature=0.5), Write("a he", longest=6)])
-    for seed in (0, 7, 19):
-        (alone,) = model.answer([Write("a", seed, longest=6)])
-        assert alone.text == together[seed].text
-        assert alone.numbers == pytest.approx(together[seed].numbers, abs=1e-5)
+    others = [Write(prompt, seed, longest=6) for prompt in ("aa", "aaaa") for seed in range(3)]
+    questions = [*asked(20), *asked(20, temperature=0.5), *others]
+    together = model.answer(questions)
+    for number in (0, 7, 19, *range(40, 46)):
+        (alone,) = model.answer([questions[number]])
+        assert alone.text == together[number].text
+        assert alone.numbers == pytest.approx(together[number].numbers, abs=1e-5)
     assert texts(asked(20)) == [answer.text for answer in together[:20]]
+
+
+def in_batches(model: Any, questions: Sequence[Write | FirstMention]) -> list[list[int]]:
+    """The numbers of the questions of each batch."""
+    return [[number for number, _ in batch] for batch in model.batched_answers(questions) if batch]
+
+
+def test_a_batch_takes_shorter_prompts_until_the_device_is_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(writing.ENOUGH, "cpu", 5)
+    lengths = [8, 7, 7, 7, 7, 6, 6, 2, 1]
+    prompts = [Write("a" * n, longest=5) for n in lengths]
+    # The last two, of two tokens and one, would be padded by more than the five tokens that they get.
+    assert in_batches(toy(), prompts) == [[0, 1, 2, 3, 4], [5, 6, 7, 8]]
+    assert in_batches(toy(), [Write("a" * 8, longest=5), *prompts[-2:]]) == [[0], [1, 2]]
+    same = [Write("a" * 7, seed, longest=5) for seed in range(9)]
+    assert in_batches(toy(), [*same, prompts[-1]]) == [[*range(9)], [9]]
+    paths = [FirstMention("a" * n, ("she",), ("he",), paths=3, longest=5) for n in lengths]
+    assert in_batches(toy(), paths) == [[0, 1], [2, 3, 4], [5, 6], [7, 8]]
+
+
+@pytest.mark.parametrize("family", ["gpt2", "llama", "mistral", "bloom", "mamba"])
+def test_padding_changes_no_text(family: str, tmp_path: Path) -> None:
+    model = load(CausalLM, str(tiny.save_causal(family, tmp_path / family)))
+    questions = [Write(prompt, seed, 20) for prompt in ("The nurse", "The old nurse said") for seed in range(2)]
+    (together,) = in_batches(model, questions)
+    assert together == [2, 3, 0, 1]
+    for question, answer in zip(questions, model.answer(questions), strict=True):
+        (alone,) = model.answer([question])
+        assert alone.text == answer.text
+        assert alone.numbers == pytest.approx(answer.numbers, abs=1e-4)
+
+
+def test_a_network_that_lets_padding_leak_gets_prompts_of_one_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = toy("leaks")
+
+    def unmasked(rows: torch.Tensor, last: torch.Tensor, **inputs: Any) -> torch.Tensor:
+        given = {name: inputs[name] for name in inputs if name not in ("attention_mask", "position_ids")}
+        found: torch.Tensor = CausalLM.logits(model, rows, last, **given)
+        return found
+
+    monkeypatch.setattr(model, "logits", unmasked)
+    prompts = [Write(prompt, longest=5) for prompt in ("a", "aa", "aa he", "aaa")]
+    assert in_batches(model, prompts) == [[3], [1, 2], [0]]
+    assert not can_pad(model)
+    monkeypatch.undo()
+    assert [answer.text for answer in model.answer(prompts)] == [model.answer([one])[0].text for one in prompts]
+
+
+@pytest.mark.parametrize("size", [10, BLOCK, 2 * BLOCK, 700])
+def test_tokens_are_drawn_by_their_weights(size: int) -> None:
+    """As the number's place among the sums of all weights says; a token without weight is never drawn."""
+    generator = torch.Generator().manual_seed(size)
+    weights = torch.rand(3, size, generator=generator) * (torch.rand(3, size, generator=generator) < 0.5)
+    rows = torch.arange(600) % 3
+    numbers = torch.rand(600, 1, dtype=torch.float64, generator=generator)
+    numbers[:6] = torch.tensor([0.0, 1 - 2**-53]).repeat_interleave(3)[:, None]
+    drawn = Draws(numbers).tokens(torch.arange(600), 0, weights, rows)
+    upto = weights.double().cumsum(dim=1)[rows]
+    wanted = torch.searchsorted(upto, (numbers * upto[:, -1:]).clamp(max=upto[:, -1:] - 1e-9), right=True)[:, 0]
+    assert (drawn == wanted).float().mean() > 0.99  # a block's sum is in float32
+    assert bool((weights[rows, drawn] > 0).all())
+    without = Draws(numbers).tokens(torch.arange(600), 0, weights * torch.nan, rows)
+    assert int(without.max()) < size
 
 
 def test_other_seeds_and_prompts_have_other_texts() -> None:
@@ -206,7 +273,8 @@ def test_texts_are_kept_and_not_asked_for_again(tmp_path: Path) -> None:
 
 
 def test_a_stopped_run_goes_on_with_the_same_texts(tmp_path: Path) -> None:
-    path, questions = tmp_path / "a.sqlite", [*asked(5), *asked(5, longest=9), *asked(5, temperature=0.7)]
+    others = [*asked(5, longest=9), *asked(5, temperature=0.7), Write("aa", longest=6)]
+    path, questions = tmp_path / "a.sqlite", [*asked(5), *others]
     whole = Remembering(toy(), tmp_path / "b.sqlite").answer(questions)
     ran: list[int] = []
 

@@ -4,6 +4,7 @@ import copy
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -13,66 +14,101 @@ from torch import Tensor
 
 from evenhand.models.planning.plan import Ids
 
+BLOCK = 256
+"""A token is drawn from so many, which are drawn from all: adding up all tokens one by one takes ten times as long."""
+BELOW_ONE = 1 - 1e-12
+"""The largest number that draws a token: 1, to which one may be rounded, would draw a token without weight."""
+
 
 class Paths:
-    """Texts in the making, a row each and all of one length: what may come next, and how to go on.
+    """Texts in the making, a row each: what may come next, and how to go on.
 
-    Keys and values of what is written are kept, if the network can do with them alone.
+    Keys and values of what is written are kept, if the network can do with them alone. Shorter prompts than the longest
+    are padded at their left.
     """
 
     def __init__(self, model: Any, prompts: Sequence[Ids], *, cached: bool | None = None) -> None:
         from transformers import DynamicCache
 
         self._model = model
-        self._ids = torch.tensor(prompts, device=model.network.device)
+        device, longest = model.network.device, max(map(len, prompts))
+        missing = [longest - len(ids) for ids in prompts]
+        self._padded = any(missing)
+        self._padding = torch.tensor(missing, device=device)
+        """How many tokens at the left of each row are no part of it."""
+        padded = [(model.pad,) * n + ids for n, ids in zip(missing, prompts, strict=True)]
+        self._ids = torch.tensor(padded, device=device)
         if cached is None:
             cached = can_cache(model)
         self._cache: Any = DynamicCache(config=model.network.config) if cached else None
-        self.logits = self._run(self._ids, self._cache)
+        self.logits = self._run(self._ids, self._padding, self._cache, first=True)
         """Of the next token, (rows, vocabulary) in float32."""
 
-    def _run(self, ids: Tensor, cache: Any) -> Tensor:
+    def _run(self, ids: Tensor, padding: Tensor, cache: Any, *, first: bool = False) -> Tensor:
+        """The logits after these tokens, of which the cache has all but the last, unless they are its first."""
+        inputs: dict[str, Any] = {"input_ids": ids, "use_cache": False}
+        if cache is not None:
+            new = ids if first else ids[:, -1:]
+            inputs = {"input_ids": new, "use_cache": True, "past_key_values": cache}
+        length = inputs["input_ids"].shape[1]
+        if self._padded:
+            places = torch.arange(ids.shape[1], device=ids.device) - padding[:, None]
+            inputs |= {"attention_mask": (places >= 0).long(), "position_ids": places[:, -length:].clamp_min(0)}
         rows = torch.arange(len(ids), device=ids.device)
-        last = torch.full_like(rows, ids.shape[1] - 1)
-        kept: dict[str, Any] = {"use_cache": False} if cache is None else {"past_key_values": cache, "use_cache": True}
-        found: Tensor = self._model.logits(rows, last, input_ids=ids, **kept)
-        return found.float()
+        logits: Tensor = self._model.logits(rows, torch.full_like(rows, length - 1), **inputs)
+        return logits.float()
 
     def keep(self, rows: Tensor) -> None:
         """Go on with these rows alone; one that is given several times becomes several."""
-        self._ids, self.logits = self._ids[rows], self.logits[rows]
+        if len(rows) == len(self._ids) and torch.equal(rows, torch.arange(len(rows), device=rows.device)):
+            return
+        self._ids, self._padding, self.logits = self._ids[rows], self._padding[rows], self.logits[rows]
         if self._cache is not None:
             self._cache.batch_select_indices(rows)
 
     def step(self, tokens: Tensor) -> None:
         """Append a token to each row."""
         self._ids = torch.cat([self._ids, tokens[:, None]], dim=1)
-        self.logits = self._run(self._ids if self._cache is None else tokens[:, None], self._cache)
+        self.logits = self._run(self._ids, self._padding, self._cache)
 
     def ahead(self, rows: Tensor, tokens: Tensor) -> Tensor:
         """What may come next if each of these rows went on with its token; the rows stay as they are."""
-        if self._cache is None:
-            return self._run(torch.cat([self._ids[rows], tokens[:, None]], dim=1), None)
         cache = copy.copy(self._cache)
-        cache.layers = [copy.copy(layer) for layer in cache.layers]
-        cache.batch_select_indices(rows)
-        return self._run(tokens[:, None], cache)
+        if cache is not None:
+            cache.layers = [copy.copy(layer) for layer in cache.layers]
+            cache.batch_select_indices(rows)
+        return self._run(torch.cat([self._ids[rows], tokens[:, None]], dim=1), self._padding[rows], cache)
 
 
 def can_cache(model: Any) -> bool:
     """Whether kept keys and values change nothing: recurrent networks keep other things, and are run anew each time."""
     if not hasattr(model, "_caches"):
-        ids = [token for token in range(model._size) if token not in model.tokenizer.all_special_ids][:3]
-        first = tuple(ids[:2])
-        whole = Paths(model, [(*first, ids[2])], cached=False)
-        try:
-            step = Paths(model, [first, first], cached=True)
-            step.keep(torch.tensor([1], device=model.network.device))
-            step.step(torch.tensor(ids[2:], device=model.network.device))
-            model._caches = model._close(whole.logits, step.logits)
-        except (RuntimeError, IndexError, TypeError, ValueError, AttributeError):  # it takes no such cache
-            model._caches = False
+        model._caches = _same_beside(model, 1, cached=True)
     return bool(model._caches)
+
+
+def can_pad(model: Any) -> bool:
+    """Whether padding changes nothing, so that prompts of several lengths can be in a batch."""
+    if not hasattr(model, "_pads"):
+        model._pads = _same_beside(model, 4, cached=can_cache(model))
+    return bool(model._pads)
+
+
+@torch.inference_mode()
+def _same_beside(model: Any, times: int, *, cached: bool) -> bool:
+    """Whether a text goes on beside one that is so many times as long as it does alone and without a cache."""
+    device = model.network.device
+    *ids, token = islice((t for t in range(model._size) if t not in model.tokenizer.all_special_ids), 3)
+    alone = Paths(model, [tuple(ids)], cached=False)
+    try:
+        beside = Paths(model, [(*ids,) * times, tuple(ids)], cached=cached)
+        beside.keep(torch.tensor([1], device=device))
+        same = model._close(alone.logits, beside.logits)
+        for paths in (alone, beside):
+            paths.step(torch.tensor([token], device=device))
+        return same and bool(model._close(alone.logits, beside.logits))
+    except (RuntimeError, IndexError, TypeError, ValueError, AttributeError):  # it takes no such input
+        return False
 
 
 @dataclass(frozen=True)
@@ -90,11 +126,27 @@ class Draws:
         )
         return cls(torch.from_numpy(rows).to(device))
 
-    def tokens(self, rows: Tensor, step: int, weights: Tensor) -> Tensor:
-        """A token for each of these texts, drawn by these weights, (rows, vocabulary)."""
-        summed = weights.double().cumsum(dim=-1)
-        wanted = self.numbers[rows, step, None] * summed[:, -1:]
-        return torch.searchsorted(summed, wanted, right=True)[:, 0].clamp_(max=weights.shape[1] - 1)
+    def tokens(self, texts: Tensor, step: int, weights: Tensor, rows: Tensor) -> Tensor:
+        """A token for each of these texts, drawn by the weights in its row of (rows, vocabulary)."""
+        size, numbers = weights.shape[1], self.numbers[texts, step]
+        whole = size - size % BLOCK
+        by_block = weights[:, :whole].view(len(weights), whole // BLOCK, BLOCK).sum(dim=2)
+        rest = weights[:, whole:].sum(dim=1, keepdim=True)
+        blocks, numbers = _draw(torch.cat([by_block, rest], dim=1)[rows].double(), numbers)
+        columns = blocks[:, None] * BLOCK + torch.arange(BLOCK, device=weights.device)
+        inside = weights[rows[:, None], columns.clamp(max=size - 1)].double()
+        places, _ = _draw(inside.masked_fill_(columns >= size, 0.0), numbers)
+        return (blocks * BLOCK + places).clamp_(max=size - 1)
+
+
+def _draw(weights: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor]:
+    """The column of (rows, columns) that each number from 0 to 1 falls into, and where in it, from 0 to 1."""
+    upto = weights.cumsum(dim=1)
+    wanted = numbers[:, None].clamp(0.0, BELOW_ONE) * upto[:, -1:]
+    columns = torch.searchsorted(upto, wanted, right=True).clamp_(max=weights.shape[1] - 1)
+    width = weights.gather(1, columns)
+    within = (wanted - upto.gather(1, columns) + width) / width
+    return columns[:, 0], within[:, 0]
 
 
 def ends(model: Any) -> Tensor:

@@ -22,7 +22,8 @@ def first_mentions(model: Any, asked: Sequence[tuple[FirstMention, Ids]]) -> lis
     followed = _Followed(model, [question for question, _ in asked], Paths(model, [ids for _, ids in asked]), of_path)
     for step in range(first.longest):
         weights = followed.weigh()
-        followed.go_on(draws.tokens(followed.live, step, weights[followed.row_of]), last=step + 1 == first.longest)
+        drawn = draws.tokens(followed.live, step, weights, followed.row_of)
+        followed.go_on(drawn, last=step + 1 == first.longest)
         if not len(followed.live):
             break
     else:

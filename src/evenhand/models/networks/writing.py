@@ -1,6 +1,7 @@
 """Texts that a causal model writes, and whom they mention first: batches of `Write` and `FirstMention`."""
 
-from collections.abc import Callable, Container, Iterator, Sequence
+import math
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -9,7 +10,7 @@ import torch
 from evenhand.core.progress import part
 from evenhand.core.questions import THOUGHT, Answer, FirstMention, Write, countable_text
 from evenhand.errors import ModelError
-from evenhand.models.networks.drawing import Draws, Paths, ends
+from evenhand.models.networks.drawing import Draws, Paths, can_pad, ends
 from evenhand.models.networks.first_mention import first_mentions
 from evenhand.models.planning.plan import Ids
 from evenhand.models.planning.sequences import chats
@@ -20,13 +21,14 @@ Asked = Write | FirstMention
 THINKS = "the chat template begins with thoughts, which are no part of a text: leave out `chat`"
 MEMORY = 8
 """The part of a GPU's memory, one of so many, that keys and values of a batch may take: copies need as much again."""
+ENOUGH = {"cpu": 128, "cuda": 1024}
+"""Texts that keep a device busy: beyond that, another batch costs less than padding."""
 
 
 def writings(model: Any, questions: Sequence[Asked], answered: Container[int]) -> Iterator[list[tuple[int, Answer]]]:
     """The answers to questions that are not `answered`, by batch.
 
-    A batch has prompts of one length, so nothing is padded; it is made from all questions, so that a resumed run has
-    the texts of an uninterrupted one. Each prompt goes through the network once, however many texts follow it.
+    Each prompt goes through the network once, however many texts follow it.
     """
     prompts: dict[int, Ids] = {}
     missing: list[tuple[int, Answer]] = []
@@ -37,23 +39,7 @@ def writings(model: Any, questions: Sequence[Asked], answered: Container[int]) -
             prompts[number] = ids
     yield missing
 
-    def alike(number: int) -> tuple[Any, ...]:
-        q = questions[number]
-        words = (q.female, q.male, q.threshold, q.stop) if isinstance(q, FirstMention) else ()
-        return len(prompts[number]), q.longest, q.temperature, *words
-
-    ordered = sorted(prompts, key=lambda number: (-len(prompts[number]), repr(alike(number)), number))
-    batches = []
-    for (length, longest, *_), same in groupby(ordered, key=alike):
-        size = _rows(model, length + longest)
-        batch, rows = list[int](), 0
-        for number in same:
-            rows += _texts(questions[number])
-            if batch and rows > size:
-                batches.append(batch)
-                batch, rows = [], _texts(questions[number])
-            batch.append(number)
-        batches.append(batch)
+    batches = _batches(model, questions, prompts)
     with part("Writing", "texts", sum(_texts(questions[number]) for number in prompts)) as bar:
         for batch in batches:
             if any(number not in answered for number in batch):
@@ -61,6 +47,36 @@ def writings(model: Any, questions: Sequence[Asked], answered: Container[int]) -
                 run = first_mentions if isinstance(asked[0][0], FirstMention) else _texts_after
                 yield list(zip(batch, _halving(model, run, asked), strict=True))
             bar.update(sum(_texts(questions[number]) for number in batch))
+
+
+def _batches(model: Any, questions: Sequence[Asked], prompts: Mapping[int, Ids]) -> list[list[int]]:
+    """The questions of each batch by number, longest prompts first; made from all, so that a resumed run has the same.
+
+    A batch with fewer texts than keep the device busy takes shorter prompts, too. They are padded by at most as many
+    tokens as are written, and not at all if the network lets padding leak into its answers.
+    """
+
+    def alike(number: int) -> tuple[Any, ...]:
+        q = questions[number]
+        words = (q.female, q.male, q.threshold, q.stop) if isinstance(q, FirstMention) else ()
+        return q.longest, q.temperature, *words
+
+    pads = len(set(map(len, prompts.values()))) > 1 and can_pad(model)
+    enough = ENOUGH.get(model.network.device.type, ENOUGH["cpu"])
+    ordered = sorted(prompts, key=lambda number: (repr(alike(number)), -len(prompts[number]), number))
+    batches: list[list[int]] = []
+    for (longest, *_), same in groupby(ordered, key=alike):
+        rows = size = 0
+        for number in same:
+            texts = _texts(questions[number])
+            padding = len(prompts[batches[-1][0]]) - len(prompts[number]) if rows else 0
+            padded = pads and padding <= longest and rows < enough
+            if not rows or rows + texts > size or (padding and not padded):
+                batches.append([])
+                rows, size = 0, _rows(model, len(prompts[number]) + longest)
+            batches[-1].append(number)
+            rows += texts
+    return batches
 
 
 def _texts(question: Asked) -> int:
@@ -136,14 +152,14 @@ def _texts_after(model: Any, asked: Sequence[tuple[Write, Ids]]) -> list[Answer]
     ended = [False] * len(asked)
     odd = set[int]()
     for step in range(first.longest):
-        found = (paths.logits / first.temperature).log_softmax(dim=-1)
-        drawn = draws.tokens(live, step, found.exp())
-        chances = found.gather(1, drawn[:, None])[:, 0]
-        over = ending[drawn] | ~found.isfinite().any(dim=-1) | chances.isnan()
+        weights = (paths.logits / first.temperature).softmax(dim=-1)
+        drawn = draws.tokens(live, step, weights, torch.arange(len(live), device=device))
+        chances = weights.gather(1, drawn[:, None])[:, 0].double().log()
+        over = ending[drawn] | ~chances.isfinite()
         for row, token, logp, end in zip(*(x.tolist() for x in (live, drawn, chances, over)), strict=True):
             if end:
                 ended[row] = True
-                odd |= {row} if logp != logp else set()
+                odd |= set() if math.isfinite(logp) else {row}
             else:
                 tokens[row].append(token)
                 logps[row].append(logp)
