@@ -62,46 +62,50 @@ def tasks(
     *,
     asked: str = "",
     usual: Mapping[str, Any] | None = None,
+    quiet: bool = False,
 ) -> list[Task]:
     """The tasks of suites, or of all suites for that kind of model, in one language or several.
 
     An option goes to every dataset and measure that has it; so do those that are `usual`, unless they are given.
-    `asked` is "chat" or "server" where a causal model is a chat model or behind a server.
+    `asked` is "chat" or "server" where a causal model is a chat model or behind a server. Datasets that are not on this
+    machine are logged unless `quiet`.
     """
     suites = [suite] if isinstance(suite, str) else list(dict.fromkeys(suite))
     languages = [language] if isinstance(language, str) else list(dict.fromkeys(language))
     check_known("suite", suites, ["all", *SUITES])
-    names = dict.fromkeys(name for of in suites for name in (ALL[asked or kind] if of == "all" else (of,)))
+    names = dict.fromkeys(name for given in suites for name in (ALL[asked or kind] if given == "all" else (given,)))
     chosen = {name: SUITES[name] for name in names}
     for name in BY_KIND.keys() & chosen:
         if kind not in BY_KIND[name]:
             kinds = ", ".join(BY_KIND[name])
             raise BadInput(f"The suite '{name}' is for models of these kinds: {kinds}. Got one of the kind '{kind}'.")
         chosen[name] = BY_KIND[name][kind]
-    chosen |= {name: _available_pairs(chosen[name], languages) for name in FETCHED if name in chosen}
+    chosen |= {name: _available_pairs(chosen[name], languages, quiet) for name in FETCHED if name in chosen}
     check_known("language", languages, {language for by_language in chosen.values() for language in by_language})
     for name, by_language in chosen.items():
         if name in suites and not set(languages) & set(by_language):
             raise UnknownName(f"language of suite '{name}'", languages[0], by_language)
-    pairs = [pair for of in languages for by_language in chosen.values() for pair in by_language.get(of, [])]
+    pairs = [pair for code in languages for by_language in chosen.values() for pair in by_language.get(code, [])]
     of_suites = {name: value for dataset, _ in pairs for name, value in ASKED.get(dataset, {}).items()}
     resolved = {**(usual or {}), **_resolve_options({**of_suites, **(options or {})}, pairs, kind)}
     loaded = {name: _load_dataset(name, resolved) for name in dict.fromkeys(dataset for dataset, _ in pairs)}
     return [_task(loaded[dataset], measure, resolved, kind) for dataset, measure in dict.fromkeys(pairs)]
 
 
-def _available_pairs(by_language: dict[str, Pairs], languages: Sequence[str]) -> dict[str, Pairs]:
-    """The datasets whose files are on this machine; an error if there are none in these languages."""
+def _available_pairs(by_language: dict[str, Pairs], languages: Sequence[str], quiet: bool) -> dict[str, Pairs]:
+    """The datasets whose files are on this machine. Raise an error if there are none in these languages."""
     missing = dict[str, str]()
     for dataset in dict.fromkeys(name for language in languages for name, _ in by_language.get(language, [])):
         try:
             datasets.load(dataset)
         except DataNotFound as error:
             missing[dataset] = str(error)
-    available = {of: [pair for pair in pairs if pair[0] not in missing] for of, pairs in by_language.items()}
+    available = {
+        language: [pair for pair in pairs if pair[0] not in missing] for language, pairs in by_language.items()
+    }
     if missing and not any(available.get(language) for language in languages):
         raise DataNotFound(f"None of {', '.join(missing)} is on this machine. {next(iter(missing.values()))}")
-    if missing:
+    if missing and not quiet:
         log.info(f"Not measured, since they were not fetched: {', '.join(missing)}.")
     return available
 
@@ -134,7 +138,7 @@ def tasks_on(
 
 
 def _suitable_measures(dataset: Dataset, which: Sequence[str | Measure[Any]]) -> list[str | Measure[Any]]:
-    """The measures asked for, or all that suit the dataset; an error if a named one does not."""
+    """The measures asked for, or all that suit the dataset. Raise an error if a named one does not."""
     kind = type(dataset.items[0])
     every = {name: Traits.of(how) for name, how in measures.MEASURES.items()}
     suitable = {name: traits for name, traits in every.items() if traits.items in (kind, None)}
@@ -163,7 +167,7 @@ def _has(item: Item, need: str) -> bool:
 def _resolve_options(
     options: Mapping[str, Any], pairs: Sequence[tuple[str | Dataset, str | Measure[Any]]], kind: str
 ) -> dict[str, Any]:
-    """The options, over the defaults for the kind of model; an error for an option that no dataset or measure has."""
+    """The options, over the defaults for the kind of model. Raise an error for one that no dataset or measure has."""
     known = {name for dataset, _ in pairs if isinstance(dataset, str) for name in datasets.options_of(dataset)}
     known |= {name for _, measure in pairs if isinstance(measure, str) for name in measures.options_of(measure)}
     check_known("option", options, known)
@@ -231,7 +235,7 @@ def record(task: Task, *, seed: int = 0, limit: int | None = None, partial: bool
 
 
 def rebuild(recorded: Sequence[TaskRecord], kind: str, places: Sequence[Path] = ()) -> list[Task]:
-    """The tasks that were recorded for that kind of model; an error if a dataset has changed since.
+    """The tasks that were recorded for that kind of model. Raise an error if a dataset has changed since.
 
     A user's file is looked for where it was recorded to be, then in `places`: folders, or files themselves.
     """

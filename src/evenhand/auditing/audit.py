@@ -66,8 +66,8 @@ def run_audit(
     """
     existing = None if fresh else read_record(path)
 
-    def checked_tasks(kind: str, spec: AuditSpec) -> list[PlannedTask]:
-        tasks = spec.tasks_for(kind)
+    def checked_tasks(kind: str, spec: AuditSpec, *, quiet: bool = False) -> list[PlannedTask]:
+        tasks = spec.tasks_for(kind, quiet=quiet)
         check_overwrite(path, existing, [planned.record for planned in tasks])
         reader.check(tasks, path, existing)
         return tasks
@@ -82,7 +82,7 @@ def run_audit(
         chats = server and isinstance(model, Chats) and model.chats
         if source.kind != kind_of(model) or chats != spec.chats or spec.budget:
             spec = replace(spec, chats=chats, asking=model.requests if isinstance(model, CountsRequests) else None)
-            tasks = checked_tasks(kind_of(model), spec)
+            tasks = checked_tasks(kind_of(model), spec, quiet=bool(tasks))
         name = name or model.name
         tasks, excluded = _askable_tasks(model, tasks)
         records = [planned.record for planned in tasks]
@@ -130,7 +130,7 @@ def run_tasks(
 
 
 def _askable_tasks(model: Model, tasks: list[PlannedTask]) -> tuple[list[PlannedTask], list[str]]:
-    """The tasks with an item that the model can be asked, and a sentence on the others; an error if there are none."""
+    """The tasks with an item that the model can be asked, and a sentence on the others. Raise an error without any."""
     if not isinstance(model, Selective):
         return tasks, []
     reasons: dict[str, list[str]] = {}
@@ -162,7 +162,7 @@ def _audit_language(
     exact: Callable[[], Model] | None,
 ) -> tuple[AuditRecord, list[Result]]:
     """The record and the results of an audit of tasks in one language."""
-    tasks, records = [one.task for one in planned], [one.record for one in planned]
+    tasks, records = [each.task for each in planned], [each.record for each in planned]
     what, seed = [record.what for record in records], records[0].seed
     audits = earlier.audits if earlier else ()
     same = next((audit for audit in audits if [task.what for task in audit.tasks] == what), None)
@@ -226,7 +226,7 @@ def _preflight(model: Model, tasks: Sequence[Task], earlier: AuditRecord | None)
     """The fields of the record that are known before anything is measured; warnings are logged at once."""
     data = {task.dataset.name: task.dataset for task in tasks}
     fits = {name: fit(model, dataset) for name, dataset in data.items() if isinstance(model, TokenCounter)}
-    misfits = [line for of in fits.values() for line in of.warnings(model.name)]
+    misfits = [line for each in fits.values() for line in each.warnings(model.name)]
     warnings = [*misfits, *(line for dataset in data.values() for line in flaw_warnings(dataset))]
     for line in warnings:
         log.warning(line)
@@ -234,7 +234,8 @@ def _preflight(model: Model, tasks: Sequence[Task], earlier: AuditRecord | None)
     for f in findings:
         if f.verdict != "fine" and not (misfits and f.check == "vocabulary"):  # it would repeat the misfits
             log.warning(f"{f.check.capitalize()}, {f.verdict}: {f.says} {f.do}")
-    return {"tokens": {name: of.tokens for name, of in fits.items()}, "warnings": tuple(warnings), "doctor": findings}
+    tokens = {name: each.tokens for name, each in fits.items()}
+    return {"tokens": tokens, "warnings": tuple(warnings), "doctor": findings}
 
 
 def sweep(
@@ -270,19 +271,19 @@ def named_sources(
         raise BadInput(f"`name` names the run of one model. Got {len(models)} models: audit them one by one.")
     places = [find(str(model)) if isinstance(model, str | Path) else model for model in models]
     known = [options_of(place) if isinstance(place, ModelPlace) else list(LOADING) for place in places]
-    given, somebodys = {**loading, **(model_options or {})}, {option for own in known for option in own}
+    given, of_any = {**loading, **(model_options or {})}, {option for options in known for option in options}
     sources = [
-        ModelSource.of(place, {k: v for k, v in given.items() if k in own or k not in somebodys})
-        for place, own in zip(places, known, strict=True)
+        ModelSource.of(place, {k: v for k, v in given.items() if k in options or k not in of_any})
+        for place, options in zip(places, known, strict=True)
     ]
     names = [name or source.name for source in sources]
     names = [
         with_parent(Path(source.place.source).resolve())
-        if source.given is None and names.count(own) > 1 and not source.place.on_hub
-        else own
-        for source, own in zip(sources, names, strict=True)
+        if source.given is None and names.count(model_name) > 1 and not source.place.on_hub
+        else model_name
+        for source, model_name in zip(sources, names, strict=True)
     ]
-    if double := [own for own in names if names.count(own) > 1]:
+    if double := [model_name for model_name in names if names.count(model_name) > 1]:
         raise BadInput(f"Two models would share the run '{double[0]}'. Audit them one by one, each with a `name`.")
     return dict(zip(names, sources, strict=True))
 

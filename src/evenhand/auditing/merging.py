@@ -10,7 +10,7 @@ from pathlib import Path
 from platform import python_version
 
 from evenhand import suites
-from evenhand.auditing.sampling import sampled_tasks
+from evenhand.auditing.sampling import restrict_task, sampled_tasks
 from evenhand.auditing.spec import Reader
 from evenhand.checks.choices import TASK, can_do_the_task, without_passed
 from evenhand.core.files import prepare
@@ -69,7 +69,7 @@ def output_folder(path: Path) -> Iterator[None]:
 
 
 def existing_record(path: Path, model: Model) -> RunRecord | None:
-    """The record of the run in this folder, if there is one; an error if it is of another model."""
+    """The record of the run in this folder, if there is one. Raise an error if it is of another model."""
     record = read_record(path)
     others = fingerprints(path / ANSWERS) | ({record.fingerprint} if record else set())
     if others - {model.fingerprint}:
@@ -201,4 +201,4 @@ def _task_on_measured_items(run: StoredRun, task: Task, record: TaskRecord) -> T
     except RunError:  # the scores are damaged; the sample can be drawn again
         (task,) = sampled_tasks([task], record.limit, record.seed, clusters=record.budget is not None)
         return task
-    return replace(task, dataset=replace(task.dataset, items=[item for item in task.dataset.items if item.id in ids]))
+    return restrict_task(task, [item for item in task.dataset.items if item.id in ids])

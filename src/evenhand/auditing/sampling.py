@@ -1,7 +1,7 @@
 """Samples of datasets by a limit or by a budget, with partners together; half precision checked on one of them."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,10 +27,18 @@ Asking = Callable[[Question], Collection[object]]
 """What is sent to ask a question; nothing where it cannot be asked. A budget counts equal ones once."""
 
 
-def sampled_tasks(tasks: Sequence[Task], limit: int, seed: int, *, clusters: bool = False) -> list[Task]:
-    """The tasks on samples of at most `limit` items of each dataset."""
+def restrict_task(task: Task, items: Sequence[Item]) -> Task:
+    """The task on these items of its dataset only."""
+    return replace(task, dataset=replace(task.dataset, items=items))
+
+
+def sampled_tasks(
+    tasks: Sequence[Task], limit: int | Mapping[str, int], seed: int, *, clusters: bool = False
+) -> list[Task]:
+    """The tasks on samples of at most `limit` items of each dataset: one number for all, or one for each by name."""
     whole = {task.dataset.name: task.dataset for task in tasks}
-    parts = {name: draw_sample(dataset, limit, seed, clusters=clusters) for name, dataset in whole.items()}
+    limits = limit if isinstance(limit, Mapping) else dict.fromkeys(whole, limit)
+    parts = {name: draw_sample(dataset, limits[name], seed, clusters=clusters) for name, dataset in whole.items()}
     return [replace(task, dataset=parts[task.dataset.name]) for task in tasks]
 
 
@@ -72,7 +80,7 @@ def affordable_tasks(tasks: Sequence[Task], budget: int, seed: int, asking: Aski
             made = dict[Question, Collection[object]]()  # equal questions may differ in whether they can be asked
             for q in (q for index in cluster for how in measures for q in questions_of(dataset.items[index], how)):
                 made[q] = made.get(q) or (asking(q) if asking else [q])
-            known |= (sent := {one for several in made.values() for one in several})
+            known |= (sent := {request for several in made.values() for request in several})
             steps.append((name, len(known) if place else 0, len(cluster), sent))
         sizes[name] = len(known) or 1
     controls = [name for name, dataset in data.items() if all(item.groups.get(CONTROL) for item in dataset.items)]
@@ -87,8 +95,7 @@ def affordable_tasks(tasks: Sequence[Task], budget: int, seed: int, asking: Aski
         if len(taken) > budget:
             break
         items[name] += count
-    parts = {name: draw_sample(dataset, items[name], seed, clusters=True) for name, dataset in data.items()}
-    return [replace(task, dataset=parts[task.dataset.name]) for task in tasks]
+    return sampled_tasks(tasks, items, seed, clusters=True)
 
 
 def order_of_drawing(dataset: Dataset, seed: int, *, clusters: bool = False) -> list[tuple[float, int, list[int]]]:
@@ -102,19 +109,19 @@ def order_of_drawing(dataset: Dataset, seed: int, *, clusters: bool = False) -> 
     if clusters:
         labels = [str(getattr(item, "right", "")) for item in items]  # so that one answer is not right too often
         labels = kinds.of(pd.DataFrame([dict(item.groups) for item in items])).tolist() if kinds else labels
-    found: dict[object, list[int]] = {}
+    units: dict[object, list[int]] = {}
     for index, item in enumerate(items):
         key = (clusters and item.groups.get(dataset.cluster)) or _partner_key(item, dataset)
-        found.setdefault(key, []).append(index)
+        units.setdefault(key, []).append(index)
     strata: dict[tuple[Any, ...], list[list[int]]] = {}
-    for unit in found.values():
+    for unit in units.values():
         strata.setdefault(tuple(sorted({labels[i] for i in unit} - {""})), []).append(unit)
     equal = [key for key in strata if clusters and kinds and kinds.headline == "stereotype" and len(key) == 1]
     rng, drawn = np.random.default_rng(seed), list[tuple[float, int, list[int]]]()
     for number, (key, stratum) in enumerate(sorted(strata.items())):
-        of = max(len(strata[one]) for one in equal) if key in equal else len(stratum)
+        size = max(len(strata[other]) for other in equal) if key in equal else len(stratum)
         for place, which in enumerate(rng.permutation(len(stratum))):
-            drawn.append(((place + (0 if clusters else 0.5)) / of, number, stratum[which]))
+            drawn.append(((place + (0 if clusters else 0.5)) / size, number, stratum[which]))
     return sorted(drawn)
 
 
@@ -126,12 +133,13 @@ def _partner_key(item: Item, dataset: Dataset) -> object:
     return tuple(sorted((group, label) for group, label in item.groups.items() if group not in apart))
 
 
-def warning(found: Deviation, dtype: str) -> Iterator[str]:
+def warning(deviation: Deviation, dtype: str) -> Iterator[str]:
     """A sentence if half precision may have changed on which side of neutral a value lies."""
-    if found.doubtful:
+    if deviation.doubtful:
         yield (
-            f"{found.measure} on {found.dataset}: float32 may differ on {', '.join(found.doubtful)}. {dtype} "
-            f"shifts scores by {found.shift:+.4f} [{found.low:+.4f}, {found.high:+.4f}] ({found.items} items). "
+            f"{deviation.measure} on {deviation.dataset}: float32 may differ on {', '.join(deviation.doubtful)}. "
+            f"{dtype} shifts scores by {deviation.shift:+.4f} [{deviation.low:+.4f}, {deviation.high:+.4f}] "
+            f"({deviation.items} items). "
             "Run it with `dtype='float32'`."
         )
 
@@ -142,11 +150,11 @@ def deviations(
     """How far `half` is from `exact`, the same model in float32, for each task with items that both could score."""
     sampled = sampled_tasks(tasks, SAMPLE, seed)
     both = (measure_all(model, sampled, seed=seed) for model in (half, exact))
-    found = (
-        _deviation(task, one.scores, other.scores, result, seed)
-        for task, one, other, result in zip(tasks, *both, results, strict=True)
+    each = (
+        _deviation(task, in_half.scores, in_float32.scores, result, seed)
+        for task, in_half, in_float32, result in zip(tasks, *both, results, strict=True)
     )
-    return [deviation for deviation in found if deviation is not None]
+    return [deviation for deviation in each if deviation is not None]
 
 
 def _deviation(
@@ -156,8 +164,10 @@ def _deviation(
     if not both:
         return None
     summary, rng = summary_of(task.measure), generator(seed, {"precision": result.measure})
-    here, there = (np.array([scores[place].value for scores in both]) for place in (0, 1))
-    differences = summary.numbers(here) - summary.numbers(there) if isinstance(summary, OfMeans) else here - there
+    values, in_float32 = (np.array([scores[place].value for scores in both]) for place in (0, 1))
+    if isinstance(summary, OfMeans):
+        values, in_float32 = summary.numbers(values), summary.numbers(in_float32)
+    differences = values - in_float32
     clusters = [a.groups.get(task.dataset.cluster, a.id) for a, _ in both]
     largest, shift = float(np.abs(differences).max()), float(differences.mean())
     if isinstance(summary, OfMeans):

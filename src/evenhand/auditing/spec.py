@@ -95,7 +95,7 @@ class AuditSpec:
         budget: int | None = None,
         seed: int = 0,
     ) -> "AuditSpec":
-        """What the parameters of `evenhand.audit` say; an error if they contradict one another."""
+        """What the parameters of `evenhand.audit` say. Raise an error if they contradict one another."""
         for name, most in (("limit", limit), ("budget", budget)):
             if most is not None and (not isinstance(most, int) or most < 1):
                 raise BadInput(f"{name} must be a whole number, at least 1. Got {most!r}.")
@@ -104,11 +104,11 @@ class AuditSpec:
         if seed < 0:
             raise BadInput(f"seed must not be negative. Got {seed}.")
         load_installed()
-        sources: list[suites.Source] = [(one, {}) for one in _datasets(dataset)]
+        sources: list[suites.Source] = [(source, {}) for source in _datasets(dataset)]
         languages = _name_list(lang, "lang")
-        own = {"language": languages[0]} if languages else {}
+        language = {"language": languages[0]} if languages else {}
         sources += [("templates", {"file": file}) for file in _name_list(templates, "templates")]
-        sources += [("pairs", {"file": file, **own}) for file in _name_list(pairs, "pairs")]
+        sources += [("pairs", {"file": file, **language}) for file in _name_list(pairs, "pairs")]
         how = _measures(measure)
         if how and not sources:
             raise BadInput("`measure` needs `dataset`, `templates` or `pairs`; a suite has its own measures.")
@@ -127,7 +127,8 @@ class AuditSpec:
         """The names of the suites; None for datasets."""
         return None if self.sources else ", ".join(self.suite_names)
 
-    def tasks_for(self, kind: str) -> list[PlannedTask]:
+    def tasks_for(self, kind: str, *, quiet: bool = False) -> list[PlannedTask]:
+        """The tasks for that kind of model; `quiet` does not log again which datasets are not on this machine."""
         usual = {"chat": True} if self.chats and self.options.get("by", "letters") in LISTED else {}
         if self.sources:
             whole = suites.tasks_on(self.sources, self.measures, self.options, kind, usual)
@@ -138,8 +139,8 @@ class AuditSpec:
         else:
             chat = kind == "causal" and str(self.options.get("chat")).lower() == "true"
             asked = "server" if self.server else "chat" if chat else ""
-            languages = self.languages or ["en"]
-            whole = suites.tasks(self.suite_names, languages, self.options, kind, asked=asked, usual=usual)
+            how: dict[str, Any] = {"asked": asked, "usual": usual, "quiet": quiet}
+            whole = suites.tasks(self.suite_names, self.languages or ["en"], self.options, kind, **how)
         tasks = whole if self.limit is None else sampled_tasks(whole, self.limit, self.seed)
         if self.budget is not None:
             tasks = affordable_tasks(whole, self.budget, self.seed, self.asking)
@@ -219,8 +220,9 @@ def _argv(audit: AuditRecord, bundled: str) -> list[str]:
         given += [("suite", suite) for suite in audit.suite.split(", ")] + [("lang", t.language) for t in audit.tasks]
     else:
         for t in audit.tasks:
-            own = t.dataset_builder in FILES
-            given.append((t.dataset_builder, t.dataset_options.get("file")) if own else ("dataset", t.dataset_builder))
+            from_file = t.dataset_builder in FILES
+            option = (t.dataset_builder, t.dataset_options.get("file"))
+            given.append(option if from_file else ("dataset", t.dataset_builder))
         given += [("measure", task.measure) for task in audit.tasks]
     given += [("option", option) for option in _options(audit)]
     given += [
@@ -241,8 +243,8 @@ def _options(audit: AuditRecord) -> list[str]:
     options: dict[str, Any] = {}
     for task in audit.tasks:
         usual = datasets.defaults_of(task.dataset_builder) if task.dataset_builder in datasets.BUILDERS else {}
-        own = {k: v for k, v in task.dataset_options.items() if k not in ("file", "sha256")}
-        options |= {k: v for k, v in own.items() if v != usual.get(k, v)}
+        given = {k: v for k, v in task.dataset_options.items() if k not in ("file", "sha256")}
+        options |= {k: v for k, v in given.items() if v != usual.get(k, v)}
         if task.measure in measures.MEASURES:
             usual = measures.defaults_of(measures.MEASURES[task.measure]()) | suites.DEFAULTS.get(audit.kind, {})
             options |= {k: v for k, v in task.measure_options.items() if v != usual.get(k, v)}

@@ -233,8 +233,9 @@ def _held_out_answers(run: Run, model: Model, limit: int | None) -> list[Answer]
 
     The sentences are of tgb, whose answers a run of gbef has kept; with `limit`, of at most that many pairs.
     """
-    pairs = tgb().items[:: len(tgb().items) // min(HELD_OUT, limit or HELD_OUT)]
-    texts = [text for pair in pairs if isinstance(pair, Pair) for text in (pair.stereotype, pair.counterpart)]
+    pairs = [pair for pair in tgb().items if isinstance(pair, Pair)]
+    pairs = pairs[:: len(pairs) // min(HELD_OUT, limit or HELD_OUT)]
+    texts = [text for pair in pairs for text in (pair.stereotype, pair.counterpart)]
     questions = [Likelihood(text) for text in texts]
     try:
         return Remembering(model, run.path / ANSWERS).answer(questions)

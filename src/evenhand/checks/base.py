@@ -1,22 +1,52 @@
-"""What a check is given: a model, a language and datasets."""
+"""What a check is given (a model, a language, datasets), and plain texts that are easy for any model of a language."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 
-from evenhand.checks import plain_texts
+import numpy as np
+
 from evenhand.checks.fit import Fit
 from evenhand.core.answers import FAULTS
 from evenhand.core.dataset import Dataset
 from evenhand.core.model import Model, about, ask, kind_of
 from evenhand.core.questions import Answer, Entail, Fill, Likelihood, Question
 from evenhand.core.words import words
+from evenhand.datasets.corpora.nli_examples import Example
+from evenhand.datasets.files import read_tsv
 
 ENOUGH = 12_000
 """Items of a dataset whose words are looked at: more than any released corpus has."""
 AT_ONCE = 6
 """Number of ordinary questions."""
+LANGUAGES = ("en", "de", "ja", "zh")
+"""Languages with plain texts."""
+SPACELESS = ("ja", "zh")
+
+
+@cache
+def plain_sentences(language: str) -> tuple[str, ...]:
+    """Short sentences of everyday life, from data/plain.tsv; empty for other languages."""
+    return tuple(row["text"] for row in read_tsv("plain.tsv", "evenhand.checks") if row["language"] == language)
+
+
+@cache
+def plain_inferences(language: str) -> tuple[Example, ...]:
+    """Equal numbers of entailments, contradictions and neutral pairs, from data/plain-nli.tsv."""
+    rows = (row for row in read_tsv("plain-nli.tsv", "evenhand.checks") if row["language"] == language)
+    return tuple(Example(row["premise"], row["hypothesis"], row["label"]) for row in rows)
+
+
+def shuffle_words(text: str, language: str) -> str:
+    """The same words in a fixed random order, with the last mark at the end.
+
+    >>> shuffle_words("The river is too cold to swim in.", "en")
+    'too river cold swim to in is The.'
+    """
+    *body, last = [span.of(text) for span in words(text)]
+    order = np.random.default_rng(0).permutation(len(body))
+    return ("" if language in SPACELESS else " ").join(body[i] for i in order) + last
 
 
 class LeftOut(Exception):
@@ -65,7 +95,7 @@ class Case:
     @cached_property
     def ordinary(self) -> tuple[list[Question], list[Answer]]:
         """A few questions of unequal length that the model can answer, and its answers, asked together."""
-        for language in dict.fromkeys((self.language, *plain_texts.LANGUAGES)):
+        for language in dict.fromkeys((self.language, *LANGUAGES)):
             questions = list(ORDINARY[self.kind](language))
             answers = ask(self.model, questions)
             answered = [q for q, a in zip(questions, answers, strict=True) if is_number(a) or a.note in FAULTS]
@@ -82,8 +112,8 @@ def is_number(answer: Answer) -> bool:
 
 
 def _blanks(language: str) -> Iterator[Fill]:
-    texts = plain_texts.sentences(language)
-    space = "" if language in plain_texts.SPACELESS else " "
+    texts = plain_sentences(language)
+    space = "" if language in SPACELESS else " "
     for n in range(AT_ONCE if texts else 0):
         text = space.join(texts[(n + k) % len(texts)] for k in range(1 + n % 3))
         word = max(words(text), key=lambda span: span.stop - span.start)
@@ -96,8 +126,8 @@ def _texts(language: str) -> Iterator[Question]:
 
 def _inferences(language: str) -> Iterator[Question]:
     """Some inferences; the premise of every second one is repeated."""
-    found = plain_texts.inferences(language)
-    for n, example in enumerate(found[:: max(1, len(found) // AT_ONCE)][:AT_ONCE]):
+    examples = plain_inferences(language)
+    for n, example in enumerate(examples[:: max(1, len(examples) // AT_ONCE)][:AT_ONCE]):
         yield Entail(" ".join([example.premise] * (1 + n % 2)), example.hypothesis)
 
 

@@ -34,15 +34,15 @@ def can_do_the_task(
     unknown = {task.dataset.name: None for task in biased}
     failed: dict[str, list[str]] = {}
     for task, result in zip(tasks, results, strict=True):
-        of = tuple(dict.fromkeys(one.dataset.name for one in biased if _is_control(task, one)))
-        if of and isinstance(task.measure, ChoiceAccuracy):
-            unknown = {name: None for name in unknown if name not in of}
+        controlled = tuple(dict.fromkeys(other.dataset.name for other in biased if _is_control(task, other)))
+        if controlled and isinstance(task.measure, ChoiceAccuracy):
+            unknown = {name: None for name in unknown if name not in controlled}
             says, above = _compare_with_guessing(task, result)
             if above:
-                yield Finding(TASK, FINE, f"{says}.", datasets=(*of, task.dataset.name))
+                yield Finding(TASK, FINE, f"{says}.", datasets=(*controlled, task.dataset.name))
             else:
                 few = task.dataset.name in samples and result.estimates[0].value >= _guessing(_choices(task))
-                failed |= {name: [says, *(() if few else _other_ways(task.measure, served))] for name in of}
+                failed |= {name: [says, *(() if few else _other_ways(task.measure, served))] for name in controlled}
     if failed:
         sets = "; ".join(dict.fromkeys(says for says, *_ in failed.values()))
         ways = " or ".join(dict.fromkeys(way for _, *ways in failed.values() for way in ways))
@@ -65,8 +65,8 @@ def without_passed(findings: Sequence[Finding], tested: Sequence[Finding], names
     rest = tuple(dict.fromkeys(name for name in names if name not in passed))
     if not passed:
         return list(findings)
-    left = [replace(one, datasets=rest) if one.check == UNCHECKED else one for one in findings]
-    return [one for one in left if one.check != UNCHECKED or rest]
+    changed = [replace(each, datasets=rest) if each.check == UNCHECKED else each for each in findings]
+    return [each for each in changed if each.check != UNCHECKED or rest]
 
 
 def _shows_bias(task: Task) -> bool:
@@ -97,14 +97,15 @@ def _choices(task: Task) -> list[Choice]:
 
 def _compare_with_guessing(control: Task, result: Result) -> tuple[str, bool]:
     """How often it is right on control questions, in words, and whether that is more than guessing gives."""
-    items, found, name = _choices(control), result.estimates[0], base_name(control.dataset.name)
-    if not found.known:
+    items, estimate, name = _choices(control), result.estimates[0], base_name(control.dataset.name)
+    if not estimate.known:
         return f"{name}: none of {len(items):,} questions could be scored ({result.scores[0].note})", False
-    guessing, ends = _guessing(items), f"{found.low:.0%}, {found.high:.0%}" if found.spans else "too few to tell"
-    says = f"{name}: {found.value:.0%} are right [{ends}], guessing gives {guessing:.0%}"
-    if found.unscored:
-        says += f"; {found.unscored} of {len(items):,} have no answer, and count as wrong"
-    return says, found.low * found.n / len(items) > guessing
+    ends = f"{estimate.low:.0%}, {estimate.high:.0%}" if estimate.spans else "too few to tell"
+    guessing = _guessing(items)
+    says = f"{name}: {estimate.value:.0%} are right [{ends}], guessing gives {guessing:.0%}"
+    if estimate.unscored:
+        says += f"; {estimate.unscored} of {len(items):,} have no answer, and count as wrong"
+    return says, estimate.low * estimate.n / len(items) > guessing
 
 
 def _other_ways(measure: ChoiceMeasure, served: bool) -> list[str]:

@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Unpack
 
 from evenhand import suites
-from evenhand.checks import plain_texts
-from evenhand.checks.base import ORDINARY, Case, LeftOut
+from evenhand.checks.base import LANGUAGES, ORDINARY, Case, LeftOut
 from evenhand.checks.fit import Fit
 from evenhand.checks.head_and_language import head_and_language, labels, right_context
 from evenhand.checks.stability import batching, half_precision, numbers
@@ -68,14 +67,13 @@ def examine(
     Unless it is `thorough`, it takes less time: fewer sentences are asked about, and half precision is only looked at
     if the model runs in it. `fits` has, by dataset, what `checks.fit` found already.
     """
-    own = own_findings(model, language)
+    findings = own_findings(model, language)
     if isinstance(model, Selective):
-        return [*own, *_check_selective(model, language, own)]
+        return [*findings, *_check_selective(model, language, findings)]
     case = Case(model, language, datasets, thorough, fits or {})
     if case.kind == "vectors":  # of static ones, all that matters is which words there are
-        return [*own, *vocabulary(case)]
-    findings = own
-    left: list[str] = []
+        return [*findings, *vocabulary(case)]
+    unchecked: list[str] = []
     examined = isinstance(model, Examined)
     asking, looking = (
         [check for check in checks if ONLY_FOR.get(check, case.kind) == case.kind] for checks in (ASKING, LOOKING)
@@ -84,20 +82,20 @@ def examine(
         try:
             for finding in check(case):  # one by one: those before a LeftOut are kept
                 findings.append(finding)
-        except LeftOut as out:
-            left.append(str(out))
+        except LeftOut as reason:
+            unchecked.append(str(reason))
         except UnfitModel as error:
             findings.append(_refusal_finding(error))
         except Exception as error:
             if examined:
                 raise
-            left.append(f"{_check_name(check)} ({type(error).__name__}: {error})")
+            unchecked.append(f"{_check_name(check)} ({type(error).__name__}: {error})")
     if not examined:
-        left.append(f"{', '.join(map(_check_name, (*looking, half_precision)))} (it only answers questions)")
+        unchecked.append(f"{', '.join(map(_check_name, (*looking, half_precision)))} (it only answers questions)")
     elif not datasets:
-        left.append(f"words and length (no suite of '{language}' for its kind)")
-    if left and thorough:
-        says = f"{'; '.join(dict.fromkeys(left))}."
+        unchecked.append(f"words and length (no suite of '{language}' for its kind)")
+    if unchecked and thorough:
+        says = f"{'; '.join(dict.fromkeys(unchecked))}."
         findings.append(Finding(UNCHECKED, CAREFUL, says, "Look at these yourself."))
     return list(dict.fromkeys(findings))
 
@@ -108,7 +106,7 @@ def own_findings(model: Model, language: str) -> list[Finding]:
         return []
     with foreign(f"`findings` of the model '{model.name}' failed", model):
         findings = list(model.findings(language))
-    if not all(isinstance(one, Finding) and one.verdict in (FINE, CAREFUL, UNFIT) for one in findings):
+    if not all(isinstance(each, Finding) and each.verdict in (FINE, CAREFUL, UNFIT) for each in findings):
         raise BadInput(f"`findings` of the model '{model.name}' must give a list of `Finding`s. Got {findings!r}.")
     return findings
 
@@ -122,8 +120,8 @@ def _check_selective(model: Selective, language: str, own: Sequence[Finding]) ->
             yield from numbers(case)
         elif not own:
             raise LeftOut("head and language", why)
-    except LeftOut as out:
-        yield Finding(UNCHECKED, CAREFUL, f"{out}.", "Look at some of its answers yourself.")
+    except LeftOut as reason:
+        yield Finding(UNCHECKED, CAREFUL, f"{reason}.", "Look at some of its answers yourself.")
 
 
 def _check_name(check: Check) -> str:
@@ -140,14 +138,14 @@ def preflight(
     if earlier and earlier.doctor:
         return earlier.doctor
     if isinstance(model, RunsInWorker):
-        there: tuple[Finding, ...] = model.ask(preflight, datasets, None, fits)
-        return there
-    ask = isinstance(model, Examined | Selective)
+        remote: tuple[Finding, ...] = model.ask(preflight, datasets, None, fits)
+        return remote
+    asks = isinstance(model, Examined | Selective)
     findings: dict[Finding, None] = {}
     for language in dict.fromkeys(dataset.language for dataset in datasets):
-        of_it = [dataset for dataset in datasets if dataset.language == language]
-        found = examine(model, of_it, language, thorough=False, fits=fits) if ask else own_findings(model, language)
-        findings |= dict.fromkeys(found)
+        same = [dataset for dataset in datasets if dataset.language == language]
+        new = examine(model, same, language, thorough=False, fits=fits) if asks else own_findings(model, language)
+        findings |= dict.fromkeys(new)
     return tuple(findings)
 
 
@@ -156,7 +154,7 @@ def suite_datasets(suite: str, language: str, kind: str) -> list[Dataset]:
     try:
         tasks = suites.tasks(suite, language, {}, kind)
     except UnknownName:
-        if suite == "all" and language in plain_texts.LANGUAGES:
+        if suite == "all" and language in LANGUAGES:
             return []
         raise
     data = {task.dataset.name: task.dataset for task in tasks}

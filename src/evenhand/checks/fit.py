@@ -97,11 +97,11 @@ class Cut(NamedTuple):
 
 def cuts(model: TokenCounter, dataset: Dataset) -> list[Cut]:
     """The words of the dataset that have a gender, or are associated with one, with their numbers of tokens."""
-    found: dict[tuple[str, str, str], list[Place]] = {}
+    places: dict[tuple[str, str, str], list[Place]] = {}
     for item in dataset.items:
         for role, gender, (text, span) in _gendered_words(item):
-            found.setdefault((role, gender, span.of(text)), []).append((text, span))
-    return [Cut(*named, n) for named, n in _count_tokens(model, found).items()]
+            places.setdefault((role, gender, span.of(text)), []).append((text, span))
+    return [Cut(*named, n) for named, n in _count_tokens(model, places).items()]
 
 
 def flaw_warnings(dataset: Dataset) -> Iterator[str]:
@@ -109,9 +109,9 @@ def flaw_warnings(dataset: Dataset) -> Iterator[str]:
     if dataset.language != "en":
         return
     pairs = [(i.id, i.stereotype, i.counterpart) for i in dataset.items[:LOOKED_AT] if isinstance(i, Pair)]
-    if not (found := {fault.id for fault in faults(pairs)}):
+    if not (faulty := {fault.id for fault in faults(pairs)}):
         return
-    says = f"{len(found):,} of {len(pairs):,} pairs of {dataset.name} differ in more than gendered words"
+    says = f"{len(faulty):,} of {len(pairs):,} pairs of {dataset.name} differ in more than gendered words"
     file = str(dataset.options.get("file", base_name(dataset.name)))
     command = ["evenhand", "datasets", "lint", file]
     for name in ("stereotype", "counterpart"):

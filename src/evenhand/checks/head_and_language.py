@@ -7,8 +7,16 @@ from dataclasses import dataclass
 from itertools import permutations
 from statistics import fmean
 
-from evenhand.checks import plain_texts
-from evenhand.checks.base import Case, LeftOut, is_number
+from evenhand.checks.base import (
+    LANGUAGES,
+    SPACELESS,
+    Case,
+    LeftOut,
+    is_number,
+    plain_inferences,
+    plain_sentences,
+    shuffle_words,
+)
 from evenhand.checks.stability import ROUNDING
 from evenhand.core.items import Pair, Sentence, texts
 from evenhand.core.model import CAREFUL, FINE, UNFIT, Finding, Verdict
@@ -59,15 +67,15 @@ def head_and_language(case: Case) -> Iterator[Finding]:
         yield Finding("head", FINE, here.says)
         yield Finding("language", FINE, here.reads)
         return
-    tried = [code for code in plain_texts.LANGUAGES if code != case.language]
-    found, home = list[str](), ""
+    tried = [code for code in LANGUAGES if code != case.language]
+    readable, home = list[str](), ""
     for code in tried:
         with suppress(LeftOut):  # a server's tokens may not give another alphabet back
-            if (there := evidence(case, code)) is not None:
-                found.append(code)
-                if there.learnt == FINE:
+            if (other := evidence(case, code)) is not None:
+                readable.append(code)
+                if other.learnt == FINE:
                     home = code
-                    yield Finding("head", FINE, there.says)
+                    yield Finding("head", FINE, other.says)
                     break
     if here is None:
         raise LeftOut("language" if home else "head and language", f"we have no plain texts of '{case.language}'")
@@ -79,7 +87,7 @@ def head_and_language(case: Case) -> Iterator[Finding]:
         do = f"Is it a model of '{case.language}'? Choose its language with `lang`."
         yield Finding("language", UNFIT, here.says, do)
     else:
-        elsewhere = f" It is not better in {', '.join(found)}." if found else ""
+        elsewhere = f" It is not better in {', '.join(readable)}." if readable else ""
         do = NOTHING_LEARNT[case.kind].format(case.language)
         yield Finding("head", here.learnt, f"{here.says}{elsewhere}", do)
 
@@ -112,18 +120,18 @@ def _context(case: Case, language: str) -> Evidence | None:
 
     The later tokens of a word are masked with it, or a word split into letters would give itself away in any order.
     """
-    plain = plain_texts.sentences(language)
+    plain = plain_sentences(language)
     own = () if plain or language != case.language else _dataset_sentences(case)
     if not (some := (plain or own)[: None if case.thorough else FEW]):
         return None
-    mixed = [plain_texts.shuffle_words(text, language) for text in some]
+    mixed = [shuffle_words(text, language) for text in some]
     answers = case.ask([Likelihood(text, within_word=True) for text in (*some, *mixed)])
     counts = [len(words(text)) for text in some]
     both = list(zip(answers[: len(some)], answers[len(some) :], counts, strict=True))
     read = [(a, b, n) for a, b, n in both if is_number(a) and is_number(b)]
     if len(read) <= len(some) / 2:
         return _unread_evidence(language, answers[: len(some)], "sentences")
-    unit = "a character" if language in plain_texts.SPACELESS else "a word"
+    unit = "a character" if language in SPACELESS else "a word"
     sense = fmean(a.logp / n for a, _, n in read)
     gain = fmean((a.logp - b.logp) / n for a, b, n in read)
     tokens = sum(len(a.logps) for a, _, _ in read) / sum(n for _, _, n in read)
@@ -179,7 +187,7 @@ def _unread_evidence(language: str, answers: Sequence[Answer], what: str) -> Evi
 
 def _ask_inferences(case: Case, language: str) -> tuple[Sequence[Example], list[Answer], list[tuple[str, str]]]:
     """The plain inferences, the answers, and for each that is a number the right label and the model's."""
-    examples = plain_texts.inferences(language)
+    examples = plain_inferences(language)
     answers = case.ask([Entail(e.premise, e.hypothesis) for e in examples])
     both = [(e.label, a.logps) for e, a in zip(examples, answers, strict=True) if is_number(a)]
     return examples, answers, [(label, LABELS[logps.index(max(logps))]) for label, logps in both]
@@ -195,7 +203,7 @@ def _describe_unknown(n: int, what: str) -> str:
 
 def right_context(case: Case) -> Iterator[Finding]:
     """How much answers about a word depend on the words to its right: not at all under a causal mask."""
-    for language in dict.fromkeys((case.language, *plain_texts.LANGUAGES)):
+    for language in dict.fromkeys((case.language, *LANGUAGES)):
         if apart := _differences(case, language):
             break
     else:
@@ -212,7 +220,7 @@ def right_context(case: Case) -> Iterator[Finding]:
 def _differences(case: Case, language: str) -> list[float]:
     """Nats between answers about the first word of plain sentences, with the other words there and masked."""
     seen, unseen = [], []
-    for text in plain_texts.sentences(language)[: None if case.thorough else FEW]:
+    for text in plain_sentences(language)[: None if case.thorough else FEW]:
         first, *others = words(text)
         seen.append(Fill(text, first, first.of(text)))
         unseen.append(Fill(text, first, first.of(text), hidden=(Span(others[0].start, others[-1].stop),)))

@@ -74,10 +74,10 @@ def lint(
             n += 1
             yield pair
 
-    found = list(faults(count_pairs(), count))
+    broken = list(faults(count_pairs(), count))
     if not n:
         raise BadInput(f"'{file}' has no rows.")
-    return Linted(n, found, () if count else ("pieces",))
+    return Linted(n, broken, () if count else ("pieces",))
 
 
 def _pairs(file: str, named: Dataset | None, stereotype: str, counterpart: str) -> Iterator[Sentences]:

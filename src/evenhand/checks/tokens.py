@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from evenhand.checks import plain_texts
-from evenhand.checks.base import Case, LeftOut
+from evenhand.checks.base import SPACELESS, Case, LeftOut, plain_sentences
 from evenhand.checks.fit import cuts, fit
 from evenhand.core.items import Blank, Item, NliPair, Place, Triple, texts, words_asked
 from evenhand.core.model import CAREFUL, FINE, UNFIT, Finding, TokenCounter
@@ -71,7 +70,7 @@ def casing(case: Case) -> Iterator[Finding]:
     """Whether the tokenizer sees capitals, and whether it splits words because of them."""
     if not isinstance(case.model, Examined) or case.language not in CAPITALS:
         return
-    for text in plain_texts.sentences(case.language):
+    for text in plain_sentences(case.language):
         asked: list[Question] = [Entail(t, t) if case.kind == "nli" else Likelihood(t) for t in (text, text.lower())]
         as_is, small = (_read(case.model, question).reads for question in asked)
         if as_is:
@@ -124,7 +123,7 @@ def splitting(case: Case) -> Iterator[Finding]:
     A word of several tokens has other log-probabilities than a whole one. If more words of one gender are split, scores
     differ for that reason, not for bias. Languages without spaces have no words that could be split.
     """
-    if not isinstance(case.model, TokenCounter) or case.language in plain_texts.SPACELESS:
+    if not isinstance(case.model, TokenCounter) or case.language in SPACELESS:
         return
     all_cuts = [cut for dataset in case.samples for cut in cuts(case.model, dataset)]
     for role in ("target", "attribute"):
@@ -169,11 +168,11 @@ def length(case: Case) -> Iterator[Finding]:
 
 def _places(case: Case) -> list[Place]:
     """The words to be measured, each once, in a sentence; without datasets, the words of plain sentences."""
-    found: dict[str, Place] = {}
+    places: dict[str, Place] = {}
     for text, span in (place for dataset in case.samples for item in dataset.items for place in words_asked(item)):
-        found.setdefault(span.of(text), (text, span))
-    plain = () if case.language in plain_texts.SPACELESS else plain_texts.sentences(case.language)
-    chosen = list(found.values()) or [(t, span) for t in plain for span in words(t) if span.of(t).isalpha()]
+        places.setdefault(span.of(text), (text, span))
+    plain = () if case.language in SPACELESS else plain_sentences(case.language)
+    chosen = list(places.values()) or [(t, span) for t in plain for span in words(t) if span.of(t).isalpha()]
     return chosen[:: max(1, len(chosen) // LOOKED_AT)]
 
 

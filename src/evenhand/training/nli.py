@@ -166,14 +166,14 @@ class _StartingModel:
         if not examples:
             return _Encoded([], [], [], pad, 0)
         premises, hypotheses, labels = zip(*examples, strict=True)
-        found = self.tokenizer(
+        encoded = self.tokenizer(
             list(premises), list(hypotheses), truncation=True, max_length=self.longest, verbose=False
         )
-        types = found.get("token_type_ids") or []  # the tokenizer's default, as for whoever uses the model later
+        types = encoded.get("token_type_ids") or []  # the tokenizer's default, as for whoever uses the model later
         known = bool(types) and max(map(max, types)) < token_types(self.network)
-        cut = sum(bool(one.overflowing) for one in found.encodings)
+        cut = sum(bool(pair.overflowing) for pair in encoded.encodings)
         outputs = [self.order[LABELS.index(label)] for label in labels]
-        return _Encoded(found["input_ids"], types if known else [], outputs, pad, cut)
+        return _Encoded(encoded["input_ids"], types if known else [], outputs, pad, cut)
 
 
 def _loss(network: Any, batch: Tensors) -> Tensor:
@@ -195,7 +195,7 @@ def _accuracy(network: Any, examples: _Encoded, accelerator: Accelerator) -> Acc
 
 
 def _finished_training(out: Path, made_of: str) -> Trained | None:
-    """The result of the same training, if it has finished; an error if the model of another training is here."""
+    """The result of the same training, if it has finished. Raise an error if the model of another training is here."""
     if loop.is_finished(out):
         with suppress(OSError, ValueError, KeyError, TypeError):
             record = read_parsed(out / RECORD, json.loads)

@@ -136,6 +136,14 @@ def test_texts_are_counted_in_whatever_they_come(tmp_path: Path, source: Callabl
     assert sum(run.record.unscored[task].values()) == 19
 
 
+def test_how_texts_were_drawn_is_recorded_only_if_the_user_says_it(tmp_path: Path) -> None:
+    for name, given in (("a", {}), ("b", {"temperature": 0.7})):
+        run = taken(SOURCES["ids"](tmp_path), tmp_path, name=name, options=OPTIONS | given)
+        for task in run.record.tasks:
+            stated = {k: v for k, v in task.measure_options.items() if k in ("longest", "temperature")}
+            assert stated == given
+
+
 def test_columns_have_names_of_their_own(tmp_path: Path) -> None:
     source = table(tmp_path / "a.csv", id=[OTHER] * 4, key=[ITEM] * 4, written=["She."] * 4, story=TEXTS)
     assert found(taken(source, tmp_path, columns={"id": "key", "written": "story"})) == FOUND
@@ -151,7 +159,7 @@ def test_prompts_of_chats_are_known_by_their_words_and_ids_by_the_option(tmp_pat
     assert {task.measure_options["chat"] for task in run.record.tasks} == {True}
     asked_by_id = taken(SOURCES["ids"](tmp_path), tmp_path, name="b", options=OPTIONS | {"chat": True})
     assert found(asked_by_id) == chats
-    with pytest.raises(BadInput, match="No row of a.csv is of a prompt"):
+    with pytest.raises(BadInput, match="No row"):
         taken(SOURCES["prompts"](tmp_path), tmp_path, name="c", options=OPTIONS | {"chat": True})
 
 
@@ -216,24 +224,24 @@ def test_scores_of_masked_models_are_not_asked_for_texts(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("make", "more", "says"),
     [
-        (lambda d: pd.DataFrame({"id": [ITEM], "score": 1.0}), {}, "needs a column 'written'.*There are: id, score"),
-        (lambda d: table(d / "a.csv", written=TEXTS), {}, "line 2 needs .* 'id' or 'prompt' to know its item by"),
-        (lambda d: table(d / "a.csv", id=["1"], written=["Hm."]), {}, "No row of a.csv is .*'1', an item is 'story/do"),
-        (lambda d: table(d / "a.csv", id=[ITEM], written=[GERMAN]), {}, "a.csv: The texts seem to be German"),
+        (lambda d: pd.DataFrame({"id": [ITEM], "score": 1.0}), {}, "'written'.*There are: id, score"),
+        (lambda d: table(d / "a.csv", written=TEXTS), {}, "line 2 needs .* 'id' or 'prompt'"),
+        (lambda d: table(d / "a.csv", id=["1"], written=["Hm."]), {}, "No row .*'1', an item is 'story/do"),
+        (lambda d: table(d / "a.csv", id=[ITEM], written=[GERMAN]), {}, "German"),
         (lambda d: table(d / "a.csv", id=[], written=[]), {}, "a.csv has no texts"),
         (lambda d: lines(d / "a.jsonl"), {}, "a.jsonl has no texts"),
         (lambda d: lines(d / "a.jsonl", *FAILED), {}, "a.jsonl has no texts"),
         (lambda d: lines(d / "a.json", {"samples": 1}), {}, "a.json has no texts"),
-        (SOURCES["ids"], {"measure": "first-mention"}, "First mentions need the model itself"),
-        (SOURCES["ids"], {"columns": {"text": "written"}}, "Unknown column 'text'"),
-        (SOURCES["ids"], {"columns": {"written": "story"}}, "Name yours with `columns`"),
-        (SOURCES["a frame"], {"name": None}, "need the name of their model"),
-        (lambda d: lines(d / "a.jsonl", [ITEM, "She."]), {}, "line 1: a row must be an object"),
-        (lambda d: samples(d / "a.jsonl", (NEW, [[["-3.0", "False"]]])), {}, "line 1: .* has texts as `resps`"),
-        (lambda d: lines(d / "a.txt", "She."), {}, "Texts come in .csv, .*, .eval, .json files"),
-        (lambda d: lines(d / "a.eval", "She."), {}, "cannot be read as a log of inspect_ai"),
+        (SOURCES["ids"], {"measure": "first-mention"}, "First mentions"),
+        (SOURCES["ids"], {"columns": {"text": "written"}}, "column 'text'"),
+        (SOURCES["ids"], {"columns": {"written": "story"}}, "`columns`"),
+        (SOURCES["a frame"], {"name": None}, "name of their model"),
+        (lambda d: lines(d / "a.jsonl", [ITEM, "She."]), {}, "line 1: a row"),
+        (lambda d: samples(d / "a.jsonl", (NEW, [[["-3.0", "False"]]])), {}, "line 1: .* `resps`"),
+        (lambda d: lines(d / "a.txt", "She."), {}, "Texts come in"),
+        (lambda d: lines(d / "a.eval", "She."), {}, "log of inspect_ai"),
         pytest.param(lambda d: saved(d / "a.jsonl", b"\xff\xfe{"), {}, "a.jsonl.* cannot be read"),
-        pytest.param(lambda d: lines(d / "a.jsonl", HALF), {}, "line 1: .*half of a surrogate pair"),
+        pytest.param(lambda d: lines(d / "a.jsonl", HALF), {}, "line 1: .*surrogate"),
         pytest.param(lambda d: lines(d / "a.jsonl", {"custom_id": ITEM, "choices": [1]}), {}, "line 1"),
     ],
 )

@@ -3,7 +3,7 @@
 import pytest
 
 from evenhand import BadInput, datasets
-from evenhand.checks import plain_texts
+from evenhand.checks.base import plain_sentences
 from evenhand.core.items import Pair
 from evenhand.datasets.corpora.texts import documents
 from evenhand.datasets.files.language import check_language, not_english
@@ -36,7 +36,7 @@ def test_a_language_without_a_list_shows_in_a_longer_text() -> None:
 
 def test_english_passes_sentence_by_sentence() -> None:
     tgb = [item.stereotype for item in datasets.load("tgb").items if isinstance(item, Pair)]
-    for text in (*tgb, *plain_texts.sentences("en"), *list(documents("balanced"))[:500]):
+    for text in (*tgb, *plain_sentences("en"), *list(documents("balanced"))[:500]):
         assert not_english([text]) == ""
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.auditing.importing.row_scores import Foreign, Scored, ScoredRow, match, numbers, same_questions, scores_of
+from evenhand.auditing.sampling import restrict_task
 from evenhand.auditing.spec import PlannedTask, caveats
 from evenhand.checks.fit import flaw_warnings
 from evenhand.core.dataset import Dataset
@@ -71,7 +72,7 @@ class Log:
 
 
 def read(path: Path) -> Log | None:
-    """The log in this file; None if the file is no log. An error if it is damaged, unfinished or of another task."""
+    """The log in this file, or None if it is no log. Raise an error if it is damaged, unfinished or of another task."""
     if path.suffix not in (".eval", ".json") or not path.is_file():
         return None
     with _open_samples(path) as (header, samples):
@@ -80,7 +81,7 @@ def read(path: Path) -> Log | None:
 
 @contextmanager
 def _open_samples(path: Path) -> Iterator[tuple[Any, Iterable[Mapping[str, Any]]]]:
-    """The header and the samples of a log; None and nothing if the file is no log. An error says if it is damaged."""
+    """The header and the samples of a log; None and nothing if the file is no log. Raise an error if it is damaged."""
     try:
         if path.suffix == ".eval":
             with zipfile.ZipFile(path) as archive:
@@ -105,12 +106,12 @@ def _parse_log(path: Path, header: Mapping[str, Any], samples: Iterable[Mapping[
     if header["status"] != "success":
         why = (header.get("error") or {}).get("message", "")
         raise _unfinished_error(path, f"{header['status']}{f', {shorten(why, 100)!r}' if why else ''}")
-    datasets = {n: {"version": of["version"], "options": dict(of["options"])} for n, of in ours["datasets"].items()}
+    datasets = {n: {"version": d["version"], "options": dict(d["options"])} for n, d in ours["datasets"].items()}
     answers: dict[str, dict[str, Answers]] = {name: {} for name in datasets}
     for sample in samples:
         where = f"{path}, sample {sample['id']} of epoch {sample['epoch']}"
         answers[sample["metadata"]["dataset"]].setdefault(str(sample["id"]), []).append((where, _answer(sample)))
-    epochs = [several for of in answers.values() for several in of.values()]
+    epochs = [several for by_item in answers.values() for several in by_item.values()]
     if all(answer.get("note") == NOT_SCORED for several in epochs for _, answer in several):
         lacks, do = ("scores", "Score it with inspect score") if epochs else ("samples", "Leave out --no-log-samples")
         raise BadInput(f"'{path}' has no {lacks} that evenhand's tasks log. {do}.")
@@ -122,8 +123,8 @@ def _parse_log(path: Path, header: Mapping[str, Any], samples: Iterable[Mapping[
         datasets,
         tuple(map(str, ours.get("labels", ()))),
         {MODEL_ARGS: spec.get(MODEL_ARGS) or {}, **settings},
-        {name: [_row(id, several) for id, several in of.items()] for name, of in answers.items()},
-        frozenset(id for of in answers.values() for id, several in of.items() if _has_probabilities(several)),
+        {name: [_row(id, several) for id, several in by_item.items()] for name, by_item in answers.items()},
+        frozenset(id for by_item in answers.values() for id, several in by_item.items() if _has_probabilities(several)),
         max(map(len, epochs)),
     )
 
@@ -215,13 +216,13 @@ def _message_text(content: Any) -> str:
 def score_log(log: Log, foreign: Foreign) -> Scored:
     """The scores of the answers in a log, for each of its datasets, or those that are named.
 
-    Items that are not in it were left out by inspect's limit: what is there is a sample. Measures of probabilities are
-    left out if the log has none.
+    Items that are not in it were excluded by inspect's limit: the log has a sample. Measures of probabilities are
+    excluded if the log has none.
     """
     file, kind, dataset = log.path.name, foreign.kind or "causal", foreign.dataset
     if foreign.columns or foreign.options:
         raise BadInput(f"{file} is a log of inspect_ai, which says what was asked: leave out `columns` and `option`.")
-    chosen = {str(one) for one in ([dataset] if isinstance(dataset, str | Path | Dataset) else dataset or ())}
+    chosen = {str(name) for name in ([dataset] if isinstance(dataset, str | Path | Dataset) else dataset or ())}
     if chosen - log.datasets.keys():
         raise BadInput(f"{file} is a log of {' and '.join(log.datasets)}. Got `dataset` {', '.join(sorted(chosen))}.")
     names = ("log-probabilities",) if log.probable else ("answers",)
@@ -256,15 +257,15 @@ def score_log(log: Log, foreign: Foreign) -> Scored:
 
 def _tasks(log: Log, name: str, foreign: Foreign, kind: str) -> list[PlannedTask]:
     """The tasks on one dataset of the log: the measures that ask what inspect asked, and need no more than there is."""
-    about = log.datasets[name]
-    options = dict(about["options"])
+    logged = log.datasets[name]
+    options = dict(logged["options"])
     if not log.labels:
         options |= {"chat": True, "system": str(log.settings.get("system_message", ""))}
     spec = foreign.spec(name, options)
     tasks = spec.tasks_for(kind)
-    if (ours := tasks[0].task.dataset.version) != about["version"]:
+    if (ours := tasks[0].task.dataset.version) != logged["version"]:
         raise BadInput(
-            f"{log.path.name} has version {about['version']} of dataset '{name}', this evenhand has version "
+            f"{log.path.name} has version {logged['version']} of dataset '{name}', this evenhand has version "
             f"{ours}. Run inspect again, or use the evenhand that it was run with."
         )
     possible = [planned for planned in same_questions(tasks) if log.probable or not _needs_probabilities(planned)]
@@ -281,8 +282,8 @@ def _needs_probabilities(planned: PlannedTask) -> bool:
 
 
 def _restrict_to(planned: PlannedTask, items: list[Item]) -> PlannedTask:
-    part = replace(planned.task, dataset=replace(planned.task.dataset, items=items))
-    return replace(planned, task=part, record=replace(planned.record, limit=len(items), partial=True))
+    record = replace(planned.record, limit=len(items), partial=True)
+    return replace(planned, task=restrict_task(planned.task, items), record=record)
 
 
 def _row_for(log: Log, planned: PlannedTask, row: ScoredRow) -> ScoredRow:

@@ -101,18 +101,20 @@ class Matched:
     """The row of each item, None if it has none; and the rows that match no item."""
 
     rows: list[ScoredRow | None]
-    left_out: list[ScoredRow]
+    unmatched: list[ScoredRow]
     total: int = 0
     """All rows, if several may be of one item."""
 
     def warnings(self, dataset: Dataset, file: str) -> list[str]:
         """How many rows and items have no partner, and the first of them."""
         lines = []
-        if self.left_out:
-            named = [f"{row.where.rpartition(', ')[2]}: {shorten(row.what, 60)}" for row in self.left_out[:NAMED]]
-            which = "; ".join([*named, "and others"] if len(self.left_out) > NAMED else named)
-            whole = self.total or sum(row is not None for row in self.rows) + len(self.left_out)
-            lines.append(f"{len(self.left_out):,} of {whole:,} rows of {file} are no items of {dataset.name}: {which}.")
+        if self.unmatched:
+            named = [f"{row.where.rpartition(', ')[2]}: {shorten(row.what, 60)}" for row in self.unmatched[:NAMED]]
+            which = "; ".join([*named, "and others"] if len(self.unmatched) > NAMED else named)
+            whole = self.total or sum(row is not None for row in self.rows) + len(self.unmatched)
+            lines.append(
+                f"{len(self.unmatched):,} of {whole:,} rows of {file} are no items of {dataset.name}: {which}."
+            )
         if missing := [repr(item.id) for item, row in zip(dataset.items, self.rows, strict=True) if row is None]:
             which = ", ".join(missing[:NAMED]) + " and others" * (len(missing) > NAMED)
             lines.append(f"{len(missing):,} of {len(self.rows):,} items of {dataset.name} are not in {file}: {which}.")
@@ -135,16 +137,16 @@ def match(rows: Sequence[ScoredRow], dataset: Dataset, file: str) -> Matched:
         by_text.setdefault(texts(one)[: len(rows[0].texts)], []).append(one)
     by_id = {item.id: item for item in dataset.items}
     matched: dict[str, ScoredRow] = {}
-    left_out = []
+    unmatched = []
     for row in rows:
         item = _item(row, by_text.get(row.texts, [])) if row.texts else by_id.get(row.id)
         if item is None:
-            left_out.append(row)
+            unmatched.append(row)
         elif matched.setdefault(item.id, row) is not row:
             first = matched[item.id].where
             raise BadInput(f"{row.where}: item '{item.id}' has a score already, in {first}. Each may have one row.")
     if not matched:
-        row = left_out[0]
+        row = unmatched[0]
         raise BadInput(
             f"No row of {file} is an item of '{dataset.name}'. The first is {row.what}, an item is "
             f"{(texts(dataset.items[0])[0] if row.texts else dataset.items[0].id)!r}. Are they of another dataset?"
@@ -152,7 +154,7 @@ def match(rows: Sequence[ScoredRow], dataset: Dataset, file: str) -> Matched:
     if not any(row.numbers for row in matched.values()):
         why = next(iter(matched.values())).note or "its cells are empty"
         raise BadInput(f"{file} has no number for any item of '{dataset.name}': {why}.")
-    return Matched([matched.get(item.id) for item in dataset.items], left_out)
+    return Matched([matched.get(item.id) for item in dataset.items], unmatched)
 
 
 def same_questions(tasks: Sequence[PlannedTask]) -> list[PlannedTask]:

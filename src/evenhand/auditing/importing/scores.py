@@ -141,7 +141,7 @@ def _score_rows(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
     return Scored(
         fitting,
         [scores_of(task, matched.rows, file, names, kind) for task in tasks],
-        replace(origin, numbers=names or ("likelihoods",), matched=len(rows) - len(matched.left_out)),
+        replace(origin, numbers=names or ("likelihoods",), matched=len(rows) - len(matched.unmatched)),
         origin.sha256,
         kind,
         [*matched.warnings(tasks[0].dataset, file), *flaw_warnings(tasks[0].dataset)],

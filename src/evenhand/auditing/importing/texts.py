@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pandas as pd
 
 from evenhand.auditing.importing import inspect_log
 from evenhand.auditing.importing.row_scores import Foreign, Matched, Scored, ScoredRow
+from evenhand.auditing.spec import PlannedTask
 from evenhand.core.dataset import Dataset
 from evenhand.core.files import json_lines
 from evenhand.core.items import Prompt
@@ -24,7 +26,9 @@ from evenhand.runs.record import Imported
 TEXT = ("written", "completion", "response", "output", "generated_text", "text")
 """Names of the column that has what was written; the first that is there counts."""
 PROMPT, ID = ("prompt", "input", "instruction"), ("id", "custom_id")
-Found = tuple[str, str, str, list[str]]
+OF_DRAWING = ("longest", "temperature")
+"""Options of measures that say how texts were drawn: known of foreign texts only if the user gives them."""
+TextRow = tuple[str, str, str, list[str]]
 """Where a text is, the id of its item, its prompt, and the texts themselves."""
 
 
@@ -32,13 +36,13 @@ def is_of_prompts(foreign: Foreign) -> bool:
     """Whether the dataset that scores are of asks for texts, so that texts can be scored."""
     if foreign.dataset is None:
         return False
-    for one, _ in foreign.spec(foreign.dataset, foreign.options).sources:
-        if isinstance(one, str):
-            check_known("dataset", [one], BUILDERS)
-            if needed_by(one):
+    for dataset, _ in foreign.spec(foreign.dataset, foreign.options).sources:
+        if isinstance(dataset, str):
+            check_known("dataset", [dataset], BUILDERS)
+            if needed_by(dataset):
                 return False
-            one = load(one, **{k: v for k, v in foreign.options.items() if k in options_of(one)})
-        if isinstance(one.items[0], Prompt):
+            dataset = load(dataset, **{k: v for k, v in foreign.options.items() if k in options_of(dataset)})
+        if isinstance(dataset.items[0], Prompt):
             return True
     return False
 
@@ -47,16 +51,16 @@ def score_texts(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
     """The scores of texts by all measures of texts, or those that are named; others need the model itself."""
     check_known("column", foreign.columns, ("id", "prompt", "written"))
     try:
-        found = list(_read(source, foreign.columns))
+        listed = list(_read(source, foreign.columns))
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"'{source}' cannot be read: {error}. Is it UTF-8?") from error
-    for where, *_, texts in found:
+    for where, *_, texts in listed:
         if any(SURROGATE.search(text) for text in texts):
             raise BadInput(f"{where}: a text has half of a surrogate pair, which is not a character.")
     file = "the data frame" if isinstance(source, pd.DataFrame) else source.name
-    if not any(texts for *_, texts in found):
+    if not any(texts for *_, texts in listed):
         raise BadInput(f"{file} has no texts.")
-    if why := not_english(countable_text(text) for *_, texts in found for text in texts):
+    if why := not_english(countable_text(text) for *_, texts in listed for text in texts):
         raise BadInput(
             f"{file}: {why} The prompts of {foreign.dataset}, and the words that are looked for, are English."
         )
@@ -66,49 +70,61 @@ def score_texts(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
         asked_in_chats = {
             item.text for item in chat.tasks_for("causal")[0].task.dataset.items if isinstance(item, Prompt)
         }
-        spec = chat if any(prompt.strip() in asked_in_chats for _, _, prompt, _ in found) else spec
-    asked = [one for one in spec.tasks_for("causal") if Traits.of(one.task.measure).takes_missing]
+        spec = chat if any(prompt.strip() in asked_in_chats for _, _, prompt, _ in listed) else spec
+    asked = [
+        _without_unknown_options(planned, foreign.options)
+        for planned in spec.tasks_for("causal")
+        if Traits.of(planned.task.measure).takes_missing
+    ]
     if not asked:
         raise BadInput(
             "Imported texts are scored by written-share and written-undetected. First mentions need the model itself."
         )
     dataset = asked[0].task.dataset
-    matched = _match(found, dataset, file)
+    matched = _match(listed, dataset, file)
     scores, missing = [], Answer.none(f"not in {file}")
-    for one in asked:
+    for planned in asked:
         answers = [
             [Answer(text=countable_text(text)) for text in row.texts] if row and row.texts else [missing]
             for row in matched.rows
         ]
-        items = one.task.dataset.items
-        scores.append([score(item, of, one.task.measure) for item, of in zip(items, answers, strict=True)])
+        both = zip(planned.task.dataset.items, answers, strict=True)
+        scores.append([score(item, texts, planned.task.measure) for item, texts in both])
     digest = _digest(source)
-    origin = Imported(file, digest, "texts", ("texts",), len(found), len(found) - len(matched.left_out))
-    told = ["Texts that were written elsewhere: how they were drawn, and how long they could be, is not known here."]
-    return Scored(asked, scores, origin, digest, "causal", matched.warnings(dataset, file), told)
+    origin = Imported(file, digest, "texts", ("texts",), len(listed), len(listed) - len(matched.unmatched))
+    caveats = ["Texts that were written elsewhere: how they were drawn, and how long they could be, is not known here."]
+    return Scored(asked, scores, origin, digest, "causal", matched.warnings(dataset, file), caveats)
 
 
-def _match(found: Iterable[Found], dataset: Dataset, file: str) -> Matched:
+def _without_unknown_options(planned: PlannedTask, given: Mapping[str, Any]) -> PlannedTask:
+    """The task, whose record has the options of drawing only if they are `given`."""
+    known = {k: v for k, v in planned.record.measure_options.items() if k in given or k not in OF_DRAWING}
+    return replace(planned, record=replace(planned.record, measure_options=known))
+
+
+def _match(listed: Iterable[TextRow], dataset: Dataset, file: str) -> Matched:
     """The texts of each item, which is known by its id or its prompt."""
     known = {item.text: item.id for item in dataset.items if isinstance(item, Prompt)}
     known |= {item.id: item.id for item in dataset.items}
     texts: dict[str, list[str]] = {}
-    left_out = []
-    for where, id, prompt, some in found:
+    unmatched = []
+    for where, id, prompt, some in listed:
         if (item := known.get(id) or known.get(prompt) or known.get(prompt.strip())) is None:
-            left_out.append(ScoredRow(where, (), id, (prompt,) if prompt else ()))
+            unmatched.append(ScoredRow(where, (), id, (prompt,) if prompt else ()))
         else:
             texts.setdefault(item, []).extend(some)
     if not texts:
         raise BadInput(
-            f"No row of {file} is of a prompt of '{dataset.name}'. The first is {left_out[0].what}, an item is "
+            f"No row of {file} is of a prompt of '{dataset.name}'. The first is {unmatched[0].what}, an item is "
             f"{dataset.items[0].id!r}. Get the prompts by: evenhand datasets export {dataset.name}"
         )
-    made = [ScoredRow(file, (), item.id, tuple(texts[item.id])) if item.id in texts else None for item in dataset.items]
-    return Matched(made, left_out, sum(map(len, texts.values())) + len(left_out))
+    by_item = [
+        ScoredRow(file, (), item.id, tuple(texts[item.id])) if item.id in texts else None for item in dataset.items
+    ]
+    return Matched(by_item, unmatched, sum(map(len, texts.values())) + len(unmatched))
 
 
-def _read(source: pd.DataFrame | Path, columns: Mapping[str, str]) -> Iterator[Found]:
+def _read(source: pd.DataFrame | Path, columns: Mapping[str, str]) -> Iterator[TextRow]:
     if isinstance(source, pd.DataFrame):
         frame = source.reset_index() if source.index.name else source
         yield from _from_table(((f"row {n}", row) for n, row in enumerate(frame.to_dict("records"), 1)), columns)
@@ -130,7 +146,7 @@ def _read(source: pd.DataFrame | Path, columns: Mapping[str, str]) -> Iterator[F
         yield from _from_table(((f"{source}, line {line}", row) for line, row in rows(source, ())), columns)
 
 
-def _from_table(records: Iterable[tuple[str, Mapping[Any, Any]]], columns: Mapping[str, str]) -> Iterator[Found]:
+def _from_table(records: Iterable[tuple[str, Mapping[Any, Any]]], columns: Mapping[str, str]) -> Iterator[TextRow]:
     for where, row in records:
         text = next((n for n in ([columns["written"]] if "written" in columns else TEXT) if n in row), None)
         by = [next((n for n in ([columns[w]] if w in columns else names) if n in row), None) for w, names in
@@ -147,20 +163,20 @@ def _from_table(records: Iterable[tuple[str, Mapping[Any, Any]]], columns: Mappi
         yield where, id, prompt, [] if missing else [str(text) for text in several]
 
 
-def _of_harness(where: str, row: Mapping[str, Any]) -> Found | None:
+def _of_harness(where: str, row: Mapping[str, Any]) -> TextRow | None:
     """A sample of lm-evaluation-harness whose task generates text: `arguments` has the prompt, `resps` the texts."""
     if not isinstance(row.get("doc"), dict) or "resps" not in row:
         return None
     arguments, texts = row.get("arguments"), row["resps"]
     while isinstance(arguments, dict | list) and arguments:
         arguments = next(iter(arguments.values() if isinstance(arguments, dict) else arguments))
-    flat = [text for one in texts for text in (one if isinstance(one, list) else [one])]
+    flat = [text for reply in texts for text in (reply if isinstance(reply, list) else [reply])]
     if not all(isinstance(text, str) for text in flat):
         raise BadInput(f"{where}: a sample of generated text has texts as `resps`. Got {str(texts)[:60]!r}.")
     return where, str(row["doc"].get("id", "")), str(arguments or ""), flat
 
 
-def _of_batch(where: str, row: Mapping[str, Any]) -> Found:
+def _of_batch(where: str, row: Mapping[str, Any]) -> TextRow:
     """Read a line of a batch API's output, whose `custom_id` is the item's id."""
     response = row.get("response") if isinstance(row.get("response"), dict) else row
     body = response.get("body", response) if isinstance(response, dict) else {}
