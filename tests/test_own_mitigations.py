@@ -24,6 +24,8 @@ from evenhand.models.base import Examined, Planned, RunsInWorker, Streams
 from evenhand.models.cache import Remembering, fingerprints
 from helpers import tiny
 
+pytestmark = pytest.mark.usefixtures("without_pages", "unexamined")
+
 PLUGIN = '''
 from dataclasses import dataclass
 
@@ -116,7 +118,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def asked(out: Path) -> dict[str, Any]:
-    return {"out": out, "suite": "emotions", "limit": 20}
+    return {"out": out, "suite": "emotions", "limit": 8}
 
 
 def test_a_method_that_only_wraps_is_measured_before_and_after(base: str, tmp_path: Path) -> None:
@@ -133,6 +135,7 @@ def test_a_method_that_only_wraps_is_measured_before_and_after(base: str, tmp_pa
     assert answers[0] != answers[1]
 
 
+@pytest.mark.usefixtures("pages")
 def test_page_and_records_name_the_method(base: str, tmp_path: Path) -> None:
     evenhand.debias(base, method=Memorise(60), **asked(tmp_path))
     record = json.loads((tmp_path / "debias.json").read_text())
@@ -153,7 +156,7 @@ def test_the_same_call_asks_nothing_again_and_another_is_refused(tmp_path: Path)
     again = evenhand.debias(model, method=Halve(), **asked(tmp_path))
     assert len(model.asked) == times
     assert again.changes.equals(first.changes)
-    with pytest.raises(BadInput, match="holds a debiasing with another model, texts or settings"):
+    with pytest.raises(BadInput, match="another model"):
         evenhand.debias(model, method=Memorise(), **asked(tmp_path))
 
 
@@ -170,34 +173,33 @@ def test_a_method_may_leave_a_folder(base: str, tmp_path: Path) -> None:
     assert done.wrapped is None
     assert done.after.record.fingerprint == evenhand.load(str(done.model)).fingerprint
     assert "## Debiased\n\nMethod: retrain.\n" in (done.model / "README.md").read_text()
-    with pytest.raises(BadInput, match="'retrain' trains a checkpoint. Got the object 'table'"):
+    with pytest.raises(BadInput, match="checkpoint.*'table'"):
         evenhand.debias(Table({}), method=Retrain(), **asked(tmp_path))
 
 
 def test_a_plugin_brings_a_method_to_the_command_line(
     file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["debias", "made:3", "--plugin", str(file), "--suite", "gbef", "--limit", "20", "--method", "flatten"]
+    words = ["debias", "made:3", "--plugin", str(file), "--suite", "emotions", "--limit", "8", "--method", "flatten"]
     assert run_command(app, [*words, "--method-option", "factor=0.25", "--out", str(tmp_path / "o")]) == 0
-    told = capsys.readouterr().out
-    assert "The model before and after, item by item" in told
-    assert "substitution" not in told
-    assert "Model: as before, with its answers changed by flatten" in told
+    printed = capsys.readouterr().out
+    assert "item by item" in printed
+    assert "substitution" not in printed
+    assert "changed by flatten" in printed
     record = json.loads((tmp_path / "o" / "debias.json").read_text())
     assert (record["method"], record["options"]) == ("flatten", {"factor": 0.25})
-    assert "<b>Method:</b> flatten, factor 0.25." in (tmp_path / "o" / "report.html").read_text()
     for wrong, says in (
-        (["--share", "0.5"], "Unknown option of method 'flatten' 'share'. Available: factor."),
-        (["--corpus", "gap"], "'flatten' learns from no texts. Got the corpus 'gap': leave out `corpus`."),
-        (["--method-option", "factr=1"], "Unknown option of method 'flatten' 'factr'. Did you mean 'factor'?"),
-        (["--method-option", "factor=x"], "The model 'made' failed to answer: "),
+        (["--share", "0.5"], "Available: factor"),
+        (["--corpus", "gap"], "no texts"),
+        (["--method-option", "factr=1"], "Did you mean 'factor'?"),
+        (["--method-option", "factor=x"], "'made' failed"),
     ):
         assert run_command(app, [*words, *wrong, "--out", str(tmp_path / "p")]) == 2
         assert says in capsys.readouterr().err
 
 
 def test_an_unknown_method_is_refused_before_a_model_is_loaded(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="Unknown debiasing method 'cda'. Did you mean 'cds'"):
+    with pytest.raises(BadInput, match="Did you mean 'cds'"):
         evenhand.debias("no/such-model", method="cda", out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -212,45 +214,45 @@ def test_installed_packages_bring_theirs(file: Path, monkeypatch: pytest.MonkeyP
 
 def test_a_name_that_is_taken_and_what_is_no_method_are_refused(file: Path, tmp_path: Path) -> None:
     file.write_text(PLUGIN.replace('"flatten"', '"cds"'))
-    with pytest.raises(BadInput, match="'cds' is the name of a method of evenhand's"):
+    with pytest.raises(BadInput, match="'cds'"):
         plugins.load_file(file)
     file.write_text(PLUGIN.replace("[Flatten]", "[Flattened]"))
-    with pytest.raises(BadInput, match="which extends evenhand.Mitigation. Got <class"):
+    with pytest.raises(BadInput, match="Got <class"):
         plugins.load_file(file)
     file.write_text(PLUGIN.replace("def apply", "def applied"))
-    with pytest.raises(BadInput, match="needs a `name`, a text, and `apply`. Flatten lacks"):
+    with pytest.raises(BadInput, match="Flatten lacks"):
         plugins.load_file(file)
     for wrong in (5, Halve):
-        with pytest.raises(BadInput, match="extends evenhand.Mitigation. Got "):
+        with pytest.raises(BadInput, match="extends"):
             evenhand.debias(Table({}), method=wrong, out=tmp_path)  # type: ignore[arg-type]
-    with pytest.raises(BadInput, match="`share` is an option of a method that is named"):
+    with pytest.raises(BadInput, match="`share`"):
         evenhand.debias(Table({}), method=Halve(), share=0.1, out=tmp_path)
     assert mitigation.METHODS["cds"] is Cds
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("given", "word"),
     [
-        (lambda model: None, "'odd' failed: A model is a name, a folder, or an object .* Got None"),
-        (lambda model: "nowhere", "'odd' failed: A model is .* Got 'nowhere'"),
-        (lambda model: model, "'odd' failed: It gave a model with the fingerprint of the one before"),
-        (lambda model: 1 / 0, "'odd' failed: ZeroDivisionError.*not evenhand's own code"),
+        (lambda model: None, "Got None"),
+        (lambda model: "nowhere", "Got 'nowhere'"),
+        (lambda model: model, "fingerprint"),
+        (lambda model: 1 / 0, "ZeroDivisionError"),
     ],
 )
-def test_a_method_that_gives_nonsense_is_named(given: Any, says: str, tmp_path: Path) -> None:
+def test_a_method_that_gives_nonsense_is_named(given: Any, word: str, tmp_path: Path) -> None:
     class Odd(Mitigation):
         name: ClassVar[str] = "odd"
 
         def apply(self, model: Any, texts: Sequence[str], out: Path) -> Any:
             return given(model)
 
-    with pytest.raises(BadInput, match=says):
+    with pytest.raises(BadInput, match=f"'odd' failed: .*{word}"):
         evenhand.debias(Table(lambda question: (-1.0,)), method=Odd(), **asked(tmp_path))
     assert not (tmp_path / "after").exists()
 
 
 def test_options_that_cannot_be_recorded_are_an_error_before_anything_is_measured(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="'memorise' failed: TypeError: Object of type Path|PosixPath is not JSON"):
+    with pytest.raises(BadInput, match="'memorise' failed: .* JSON"):
         evenhand.debias(Table({}), method=Memorise(tmp_path), **asked(tmp_path))  # type: ignore[arg-type]
     assert not (tmp_path / "before").exists()
 
@@ -278,7 +280,7 @@ def test_a_wrapper_of_a_model_of_ones_own_has_what_that_has() -> None:
     for twin in (copy.copy(wrapped), pickle.loads(pickle.dumps(Halved(Plain(), Halve())))):
         assert isinstance(twin, Halved)
     assert about(Halved(wrapped, Memorise()))["mitigation"] == "halve, memorise (least=0)"
-    with pytest.raises(BadInput, match="A model is a name, a folder, or an object"):
+    with pytest.raises(BadInput, match="Got 5"):
         Halved(5, Halve())  # type: ignore[arg-type]
 
 
@@ -312,7 +314,7 @@ def test_answers_of_a_wrapper_and_its_model_are_kept_apart(base: str, tmp_path: 
 
 
 def test_an_audit_asks_the_wrapper_and_finds_its_answers_again(base: str, tmp_path: Path) -> None:
-    how: dict[str, Any] = {"dataset": "emotions-en", "limit": 20}
+    how: dict[str, Any] = {"dataset": "emotions-en", "limit": 8}
     plain = evenhand.audit(base, out=tmp_path / "plain", **how)
     wrapped = Halved(evenhand.load(base), Halve())
     for kept in (0, 1):
@@ -320,7 +322,7 @@ def test_an_audit_asks_the_wrapper_and_finds_its_answers_again(base: str, tmp_pa
         work = run.record.audits[0].work
         assert work.kept == kept * work.questions
         assert run.values["value"].tolist() == pytest.approx((plain.values["value"] / 2).tolist())
-    with pytest.raises(evenhand.RunError, match="fingerprint|weights|another"):
+    with pytest.raises(evenhand.RunError, match="holds a run"):
         evenhand.audit(wrapped, out=tmp_path / "plain", **how)
 
 
@@ -411,11 +413,11 @@ def test_a_checkpoint_as_it_was_is_no_debiasing_and_stays_as_it_was(base: str, t
             return model
 
     before = {path: path.read_bytes() for path in Path(base).iterdir()}
-    with pytest.raises(BadInput, match="gave the model as it was"):
+    with pytest.raises(BadInput, match="as it was"):
         evenhand.debias(base, method=Same(), **asked(tmp_path))
     assert {path: path.read_bytes() for path in Path(base).iterdir()} == before
 
 
 def test_a_class_is_no_method(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="extends evenhand.Mitigation"):
+    with pytest.raises(BadInput, match="extends"):
         evenhand.debias("mini-en", method=Halve, **asked(tmp_path))  # type: ignore[arg-type]

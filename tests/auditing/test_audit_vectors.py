@@ -15,6 +15,8 @@ from evenhand.gate.suggestion import suggest
 from helpers import tiny
 from helpers.audited_runs import noise
 
+pytestmark = pytest.mark.usefixtures("without_pages")
+
 SIZE = 24
 
 
@@ -36,7 +38,7 @@ def vectors(folder: Path, name: str, more: float, without: tuple[str, ...] = ())
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> list[evenhand.Run]:
+def runs(without_pages: Any, tmp_path_factory: pytest.TempPathFactory) -> list[evenhand.Run]:
     folder = tmp_path_factory.mktemp("vectors")
     return [
         evenhand.audit(vectors(folder, name, more), out=folder / "runs")
@@ -62,8 +64,8 @@ def test_a_planted_bias_is_found_and_nothing_else(runs: list[evenhand.Run]) -> N
         assert default.low < default.value < default.high
 
 
-def test_the_page_names_the_words_that_make_the_number(runs: list[evenhand.Run]) -> None:
-    page = (runs[1].path / "report.html").read_text(encoding="utf-8")
+def test_the_page_names_the_words_that_make_the_number(runs: list[evenhand.Run], pages: None) -> None:
+    page = runs[1].report().read_text(encoding="utf-8")
     for word in ("carpenter", "nurse", "jobs held by men", "nearer to the first attributes"):
         assert word in page
     assert len(page) < 500_000
@@ -115,9 +117,9 @@ def test_missing_words_are_said_and_too_few_have_no_value(tmp_path: Path) -> Non
     assert some.record.unscored["weat-professions-en/weat"] == {"no vector": 3}
     assert row(some, "weat-professions-en").n == 21
     few = evenhand.audit(vectors(tmp_path, "few", 2.0, tuple(jobs[3:])), dataset="weat-professions-en", out=tmp_path)
-    found = row(few, "weat-professions-en")
-    assert math.isnan(found.value)
-    assert found.note == "fewer than 4 words in set X"
+    without_value = row(few, "weat-professions-en")
+    assert math.isnan(without_value.value)
+    assert without_value.note == "fewer than 4 words in set X"
 
 
 def test_two_runs_with_too_few_words_in_common_are_not_compared(tmp_path: Path) -> None:
@@ -137,7 +139,7 @@ def test_a_causal_model_is_read_at_its_last_token_and_says_so(tmp_path: Path) ->
     run = evenhand.audit(str(folder), dataset="seat-professions-en", measure="seat", out=tmp_path / "runs")
     assert run.record.tasks[0].measure_options["pooling"] == "last"
     assert any("that of its last one" in line for line in run.record.caveats)
-    with pytest.raises(UnfitModel, match="has seen nothing of the text"):
+    with pytest.raises(UnfitModel, match="seen nothing"):
         evenhand.audit(
             str(folder),
             dataset="seat-professions-en",
@@ -149,18 +151,18 @@ def test_a_causal_model_is_read_at_its_last_token_and_says_so(tmp_path: Path) ->
 
 
 def test_models_and_suites_that_do_not_fit_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="The suite 'vectors' is for models of these kinds: masked, causal, vectors"):
+    with pytest.raises(BadInput, match="suite 'vectors'"):
         evenhand.audit("mini-en-nli", suite="vectors", out=tmp_path)
-    with pytest.raises(UnfitModel, match="holds static vectors, which give no probabilities"):
+    with pytest.raises(UnfitModel, match="no probabilities"):
         evenhand.audit(vectors(tmp_path, "v", 0.0), suite="emotions", out=tmp_path)
-    with pytest.raises(BadInput, match="neither layers nor tokens: leave out layer"):
+    with pytest.raises(BadInput, match="layers"):
         evenhand.audit(vectors(tmp_path, "v", 0.0), suite="vectors", options={"layer": 3}, out=tmp_path)
-    with pytest.raises(UnfitModel, match="'v' is a file of vectors"):
+    with pytest.raises(UnfitModel, match="'v'"):
         evenhand.debias(str(vectors(tmp_path, "v", 0.0)), out=tmp_path / "debiased")
 
 
 def test_the_doctor_looks_at_the_words_of_vectors(tmp_path: Path) -> None:
-    (found,) = evenhand.doctor(vectors(tmp_path, "v", 0.0, ("nurse", "carpenter")))
-    assert (found.check, found.verdict) == ("vocabulary", "careful")
-    assert "2 of" in found.says
-    assert "nurse" in found.says
+    (finding,) = evenhand.doctor(vectors(tmp_path, "v", 0.0, ("nurse", "carpenter")))
+    assert (finding.check, finding.verdict) == ("vocabulary", "careful")
+    assert "2 of" in finding.says
+    assert "nurse" in finding.says

@@ -128,11 +128,11 @@ def test_samples_of_lm_evaluation_harness_are_matched_by_their_sentences(
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"resps": [[["-3.0", "False"]]]}, "a response is needed for each request. Got 1 for 2."),
-        ({"arguments": [["Once upon", {"until": []}], ["a", "b"]]}, "samples of generated text have no likelihoods"),
-        ({"resps": [[["nan", "False"]], [["-3", "False"]]]}, "must be a finite number. Got 'nan'"),
-        ({"resps": [[["He is.", "False"]], [["-3", "False"]]]}, "must be a finite number. Got 'He is.'"),
-        ({"filter": "strict"}, "samples of several filters, none, strict"),
+        ({"resps": [[["-3.0", "False"]]]}, "Got 1 for 2."),
+        ({"arguments": [["Once upon", {"until": []}], ["a", "b"]]}, "generated text"),
+        ({"resps": [[["nan", "False"]], [["-3", "False"]]]}, "Got 'nan'"),
+        ({"resps": [[["He is.", "False"]], [["-3", "False"]]]}, "Got 'He is.'"),
+        ({"filter": "strict"}, "none, strict"),
         ({"doc": None, "resps": {}}, "Got 0 for 2"),
     ],
 )
@@ -143,11 +143,11 @@ def test_samples_of_another_shape_are_an_error_with_their_line(
     rows[2] |= change
     file = tmp_path / "samples.jsonl"
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    with pytest.raises(BadInput, match=r"samples.jsonl, line 3") as error:
+    with pytest.raises(BadInput, match="line 3") as error:
         taken(file, tmp_path, None)
     assert says in str(error.value)
     file.write_text(file.read_text().replace('"arguments"', '"asked"'))
-    with pytest.raises(BadInput, match="neither a column 'id' nor 'text'"):
+    with pytest.raises(BadInput, match="'id' nor 'text'"):
         taken(file, tmp_path, None)
 
 
@@ -156,7 +156,7 @@ def test_a_text_file_has_a_number_for_each_item_in_order(tmp_path: Path, whole: 
     file.write_text("".join(f"{score!r}\n" for score in whole.scores_of("pairs", LEAN)["score"]))
     assert numbers(taken(file, tmp_path), LEAN) == numbers(whole, LEAN)
     file.write_text("0.5\n" * 59)
-    with pytest.raises(BadInput, match="has 59 numbers, and 'pairs' 60 items"):
+    with pytest.raises(BadInput, match="59 numbers"):
         taken(file, tmp_path)
     file.write_text("0.5\n" * 9 + "\n" + "0.5\n" * 50)
     with pytest.raises(BadInput, match="line 10 is empty"):
@@ -198,13 +198,13 @@ def test_an_empty_cell_is_an_item_without_a_score(tmp_path: Path, scores: pd.Dat
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("2,nan", "line 60: score must be a finite number. Got 'nan'. If the item has no score, leave the row out"),
-        ("2,-inf", "must be a finite number. Got '-inf'"),
-        ("2,1e999", "must be a finite number. Got '1e999'"),
-        ("2,high", "must be a finite number. Got 'high'"),
-        ("2,1_000", "must be a finite number. Got '1_000'"),
-        ('2,"0,5"', "must be a finite number. Got '0,5'"),
-        ("2,0.5", "line 60: item '2' has a score already, in"),
+        ("2,nan", "line 60: score must be a finite number. Got 'nan'"),
+        ("2,-inf", "Got '-inf'"),
+        ("2,1e999", "Got '1e999'"),
+        ("2,high", "Got 'high'"),
+        ("2,1_000", "Got '1_000'"),
+        ('2,"0,5"', "Got '0,5'"),
+        ("2,0.5", "line 60: item '2' has a score already"),
         ("2", "line 60: 2 fields are needed"),
     ],
 )
@@ -224,54 +224,30 @@ Change = Callable[[pd.DataFrame], pd.DataFrame]
 @pytest.mark.parametrize(
     ("change", "given", "says"),
     [
-        (
-            lambda f: f.assign(id="x" + f["id"]),
-            {},
-            "No row of a data frame is an item of 'pairs'. The first is 'x2', an",
-        ),
-        (lambda f: f.assign(text="Another."), {}, "an item is 'He has 0 hats.'. Are they of another dataset?"),
-        (lambda f: f.assign(dataset="tgb"), {}, "row 1 is of dataset 'tgb', not 'pairs'"),
-        (lambda f: f.assign(measure="stereotype-share"), {}, "row 1 is of measure 'stereotype-share', not"),
-        (lambda f: f.rename(columns={"id": "ID"}), {}, "has neither a column 'id' nor 'text'"),
-        (
-            lambda f: f.rename(columns={"score": "d"}),
-            {},
-            "needs the column 'score' or 'stereotype' and 'counterpart'. There are: id, d.",
-        ),
+        (lambda f: f.assign(id="x" + f["id"]), {}, "The first is 'x2'"),
+        (lambda f: f.assign(text="Another."), {}, "an item is 'He has 0 hats.'"),
+        (lambda f: f.assign(dataset="tgb"), {}, "row 1 is of dataset 'tgb'"),
+        (lambda f: f.assign(measure="stereotype-share"), {}, "row 1 is of measure 'stereotype-share'"),
+        (lambda f: f.rename(columns={"id": "ID"}), {}, "neither a column 'id' nor 'text'"),
+        (lambda f: f.rename(columns={"score": "d"}), {}, "There are: id, d."),
         (lambda f: f.head(0), {}, "has no rows"),
-        (lambda f: f.assign(score=True), {}, "must be a finite number. Got True"),
-        (lambda f: f.assign(score=None), {}, "has no number for any item of 'pairs'"),
-        (
-            lambda f: f.assign(score=float("nan")),
-            {},
-            "must be a finite number. Got nan. If the item has no score, leave",
-        ),
-        (lambda f: f, {"columns": {"scores": "d"}}, "Unknown column 'scores'. Did you mean 'score'?"),
-        (
-            lambda f: f,
-            {"measure": None},
-            "A score is of one measure. Say which: `measure`, one of likelihood-difference",
-        ),
-        (lambda f: f.assign(score=-3.0), {"measure": "stereotype-share"}, "is from 0 to 1. Got -3: is it of another"),
-        (lambda f: f.assign(score=-3.0), {"measure": "association"}, "'association' cannot measure 'pairs'"),
-        (
-            lambda f: f.assign(stereotype=-1, counterpart=2.0).drop(columns="score"),
-            {},
-            "a log-probability above 0. Got",
-        ),
-        (
-            lambda f: f.assign(stereotype=-1).drop(columns="score"),
-            {},
-            "'stereotype' and 'counterpart'. There are: id, stereotype",
-        ),
+        (lambda f: f.assign(score=True), {}, "Got True"),
+        (lambda f: f.assign(score=None), {}, "no number"),
+        (lambda f: f.assign(score=float("nan")), {}, "Got nan"),
+        (lambda f: f, {"columns": {"scores": "d"}}, "Did you mean 'score'?"),
+        (lambda f: f, {"measure": None}, "`measure`, one of likelihood-difference"),
+        (lambda f: f.assign(score=-3.0), {"measure": "stereotype-share"}, "from 0 to 1. Got -3"),
+        (lambda f: f.assign(score=-3.0), {"measure": "association"}, "'association' cannot"),
+        (lambda f: f.assign(stereotype=-1, counterpart=2.0).drop(columns="score"), {}, "above 0"),
+        (lambda f: f.assign(stereotype=-1).drop(columns="score"), {}, "There are: id, stereotype"),
         (
             lambda f: f.assign(stereotype=-1, counterpart=-2).drop(columns="score"),
             {"measure": [LEAN, "crows-pairs"]},
-            "crows-pairs asks something else than likelihood-lean",
+            "crows-pairs asks",
         ),
-        (lambda f: f, {"name": None}, "need the name of their model"),
-        (lambda f: f, {"name": ".."}, "A run needs a name that can be a folder's"),
-        (lambda f: f, {"kind": "mask"}, "Unknown kind of model 'mask'"),
+        (lambda f: f, {"name": None}, "name of their model"),
+        (lambda f: f, {"name": ".."}, "folder"),
+        (lambda f: f, {"kind": "mask"}, "'mask'"),
     ],
 )
 def test_a_frame_that_cannot_be_used_is_a_sentence(
@@ -321,13 +297,13 @@ def test_predictions_of_another_dataset_or_shape_are_a_sentence(
 ) -> None:
     file = tmp_path / "gpt2.json"
     file.write_text(json.dumps(stereoset))
-    with pytest.raises(BadInput, match="StereoSet's predictions, which are of stereoset, .* Got `dataset` 'tgb'"):
+    with pytest.raises(BadInput, match="StereoSet.* 'tgb'"):
         from_scores(file, dataset="tgb", out=tmp_path)
     file.write_text(json.dumps({"intersentence": stereoset["intersentence"]}))
     with pytest.raises(BadInput, match="has no rows"):
         from_scores(file, dataset="stereoset-intrasentence", out=tmp_path)
     file.write_text("{}")
-    with pytest.raises(BadInput, match="is no file of StereoSet's predictions"):
+    with pytest.raises(BadInput, match="no file of StereoSet's"):
         from_scores(file, dataset="stereoset", out=tmp_path)
 
 
@@ -354,7 +330,7 @@ def test_two_items_of_one_text_need_ids(tmp_path: Path) -> None:
     file = tmp_path / "pairs.csv"
     file.write_text("stereotype,counterpart\nHe sings.,She sings.\nHe sings.,It sings.\n")
     frame = pd.DataFrame({"text": ["He sings."] * 2, "score": [0.5, 0.75]})
-    with pytest.raises(BadInput, match="several items have the text 'He sings.'. Tell them apart by `id`"):
+    with pytest.raises(BadInput, match="'He sings.'. Tell"):
         taken(frame, tmp_path)
     run = taken(frame.assign(id=["3", "2"]), tmp_path)
     assert run.scores["score"].tolist() == [0.75, 0.5]
@@ -379,7 +355,7 @@ def test_everything_that_shows_the_run_says_that_it_was_imported(
         options: Any = {"organization": "us", "relationship": "third_party"} if name == "every-eval-ever" else {}
         text = evenhand.export(run, name, **options)
         assert name == "bibtex" or "theirs.csv" in text, name
-    with pytest.raises(RunError, match="There are no answers to score again: import the file again"):
+    with pytest.raises(RunError, match="import the file again"):
         evenhand.rescore(run.path)
 
 
@@ -401,10 +377,10 @@ def test_a_folder_keeps_what_stays_and_refuses_another_file(
     both = taken(scores, tmp_path)
     assert [task.measure for task in both.record.tasks] == ["likelihood-difference", LEAN]
     assert numbers(both, "likelihood-difference") == first
-    with pytest.raises(RunError, match="or imported scores make another model"):
+    with pytest.raises(RunError, match="another model"):
         taken(scores[1:], tmp_path)
     shutil.copytree(measured.path, tmp_path / "runs" / "measured")
-    with pytest.raises(RunError, match="holds a run of 'measured'"):
+    with pytest.raises(RunError, match="'measured'"):
         taken(scores, tmp_path, name="measured")
     again = taken(scores, tmp_path, name="measured", fresh=True)
     assert [task.measure for task in again.record.tasks] == [LEAN]
@@ -495,7 +471,7 @@ def test_a_file_that_is_none_of_these_is_a_sentence(tmp_path: Path) -> None:
         with pytest.raises(BadInput) as error:
             taken(tmp_path / name, tmp_path)
         assert says in str(error.value)
-    with pytest.raises(BadInput, match="There is no file"):
+    with pytest.raises(BadInput, match="no file"):
         taken(tmp_path / "none.csv", tmp_path)
 
 

@@ -3,7 +3,7 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 import pytest
@@ -15,7 +15,7 @@ from evenhand.cli.terminal import run as run_command
 from evenhand.core.questions import Question
 from helpers.audited_runs import noise, pairs
 
-pytestmark = pytest.mark.usefixtures("without_pages")
+pytestmark = pytest.mark.usefixtures("without_pages", "unexamined")
 
 TEMPLATES = """
 name = "mine"
@@ -37,6 +37,12 @@ def model(name: str = "letters", fingerprint: str = "abc") -> Table:
     return Table(answer, name=name, fingerprint=fingerprint)
 
 
+class Loaded(Table):
+    """Stands in for the bundled model, which takes a second to load."""
+
+    about: ClassVar[dict[str, str]] = {"dtype": "float32"}
+
+
 def own(folder: Path, text: str = TEMPLATES, name: str = "mine.toml") -> Path:
     folder.mkdir(exist_ok=True)
     (folder / name).write_text(text)
@@ -53,11 +59,11 @@ def results(run: Run, *datasets: str) -> list[dict[str, Any]]:
 
 def test_one_folder_has_what_several_audits_measured(tmp_path: Path) -> None:
     """English, German, own templates and GBEF, one after another."""
-    first = audit(tmp_path, suite="becpro", limit=200)
+    first = audit(tmp_path, suite="becpro", limit=40)
     before = results(first, "becpro-en")
-    audit(tmp_path, suite="becpro", lang="de", limit=200)
+    audit(tmp_path, suite="becpro", lang="de", limit=40)
     audit(tmp_path, templates=own(tmp_path))
-    last = audit(tmp_path, suite="gbef", limit=50)
+    last = audit(tmp_path, suite="gbef", limit=20)
     assert last.datasets == ["becpro-en", "becpro-de (forms=crossed)", "mine", "tgb", "tbd", "tbd-gendered"]
     assert results(last, "becpro-en") == before
     assert set(last.items["dataset"]) == set(last.scores["dataset"]) == set(last.datasets)
@@ -91,12 +97,13 @@ def test_a_sample_never_replaces_the_whole_and_is_refused_before_loading(
     whole = audit(tmp_path, templates=file)
     before = results(whole, "mine")
     assert not whole.record.partial
-    with pytest.raises(RunError, match="has association on mine of all items, which a sample would replace"):
+    with pytest.raises(RunError, match="sample"):
         audit(tmp_path, templates=file, limit=8)
     assert results(whole, "mine") == before
+    monkeypatch.setattr("evenhand.models.load", lambda *_, **__: Loaded(answer))
     evenhand.audit("mini-en", templates=file, out=tmp_path)
     monkeypatch.setattr("evenhand.models.load", lambda *_, **__: pytest.fail("loaded"))
-    with pytest.raises(RunError, match="which a sample would replace"):
+    with pytest.raises(RunError, match="sample"):
         evenhand.audit("mini-en", templates=file, limit=8, out=tmp_path)
 
 
@@ -106,19 +113,19 @@ def test_an_edited_file_replaces_its_own_result(tmp_path: Path, caplog: pytest.L
     run = audit(tmp_path, pairs=pairs(tmp_path, 40), measure="likelihood-lean")
     assert [task.name for task in run.record.tasks] == [("pairs", "likelihood-lean")]
     assert len(run.items) == 40
-    assert "pairs has changed, so its earlier results by stereotype-share are removed" in caplog.text
+    assert "stereotype-share are removed" in caplog.text
 
 
 def test_another_file_of_the_same_name_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     audit(tmp_path, templates=own(tmp_path / "a"))
-    with pytest.raises(RunError, match=r"has association on mine of another file, a/mine.toml"):
+    with pytest.raises(RunError, match="another file, a/mine.toml"):
         audit(tmp_path, templates=own(tmp_path / "b", TEMPLATES.replace("golf", "squash")))
     same = audit(tmp_path, templates=own(tmp_path / "c"))  # moved, not edited
     assert same.datasets == ["mine"]
     ours = TEMPLATES.replace('"mine"', '"emotions-en"')
     audit(tmp_path, suite="emotions")
-    with pytest.raises(RunError, match="of another file, a dataset of ours"):
+    with pytest.raises(RunError, match="another file, a dataset of ours"):
         audit(tmp_path, templates=own(tmp_path / "d", ours))
 
 
@@ -130,11 +137,14 @@ def test_fresh_starts_over(tmp_path: Path) -> None:
     assert other.record.fingerprint == "other"
 
 
-def test_fresh_asks_or_needs_yes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_fresh_asks_or_needs_yes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evenhand.models.load", lambda *_, **__: Loaded(answer))
     command = ["audit", "--suite", "emotions", "--limit", "10", "--out", str(tmp_path), "--fresh"]
     assert run_command(app, command) == 0  # there is nothing to delete
     assert run_command(app, command) == 2
-    assert "Add --yes" in capsys.readouterr().err
+    assert "--yes" in capsys.readouterr().err
     assert run_command(app, [*command, "--yes"]) == 0
 
 
@@ -142,7 +152,7 @@ def test_a_name_is_the_folder_and_the_model_of_every_row(tmp_path: Path) -> None
     run = audit(tmp_path, templates=own(tmp_path), name="epoch 3")
     assert run.path == tmp_path / "epoch 3"
     assert {row["model"] for row in run.results} == {run.record.model} == {"epoch 3"}
-    with pytest.raises(BadInput, match="can be a folder's"):
+    with pytest.raises(BadInput, match="folder"):
         audit(tmp_path, templates=own(tmp_path), name="..")
 
 
@@ -158,17 +168,17 @@ def test_a_damaged_run_is_scored_again_before_it_is_added_to(tmp_path: Path) -> 
 
 
 def test_several_at_once_are_those_of_one_after_another(tmp_path: Path) -> None:
-    both = audit(tmp_path / "both", suite=["becpro", "emotions"], lang=["en", "de"], limit=40)
+    both = audit(tmp_path / "both", suite=["becpro", "emotions"], lang=["en", "de"], limit=20)
     for lang, suite in (("en", ["becpro", "emotions"]), ("de", "becpro")):
-        one = audit(tmp_path / "one", suite=suite, lang=lang, limit=40)
+        one = audit(tmp_path / "one", suite=suite, lang=lang, limit=20)
     assert both.results == one.results
     assert [audited.suite for audited in both.record.audits] == ["becpro, emotions"] * 2
     files = [own(tmp_path), own(tmp_path, TEMPLATES.replace('"mine"', '"yours"'), "yours.toml")]
     run = audit(tmp_path / "files", templates=files, pairs=pairs(tmp_path), dataset="emotions-en")
     assert run.datasets == ["emotions-en", "mine", "yours", "pairs"]
-    with pytest.raises(BadInput, match="language of suite 'gbef'"):
+    with pytest.raises(BadInput, match="'gbef'"):
         audit(tmp_path, suite=["becpro", "gbef"], lang="de")
-    with pytest.raises(BadInput, match="Two of the datasets are called 'mine'"):
+    with pytest.raises(BadInput, match="'mine'"):
         audit(tmp_path, templates=[own(tmp_path), own(tmp_path / "b")])
 
 
@@ -202,14 +212,14 @@ def test_the_contrast_is_a_result(tmp_path: Path) -> None:
     on_disk = json.loads((run.path / "results.json").read_text())
     assert [one["contrast"] for one in on_disk] == ["", "", "", "female - male"]
     assert pd.isna(run.values["gender"]).tolist() == [True, False, False, True]
-    text = {
+    exported = {
         name: evenhand.export(run, name) for name in ("csv", "latex", "model-card", "eval-results", "every-eval-ever")
     }
-    for name, told in text.items():
-        assert "female - male" in told, name
+    for name, text in exported.items():
+        assert "female - male" in text, name
     for name in ("csv", "latex", "eval-results", "every-eval-ever"):
-        assert "not checked" in text[name], name
-        assert "masked" in text[name], name
+        assert "not checked" in exported[name], name
+        assert "masked" in exported[name], name
 
 
 def test_a_likelihood_has_no_partners(tmp_path: Path) -> None:

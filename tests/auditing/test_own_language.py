@@ -8,6 +8,8 @@ from evenhand import BadInput, audit
 from evenhand.auditing.spec import AuditSpec
 from evenhand.checks.lint import lint
 
+pytestmark = pytest.mark.usefixtures("without_pages")
+
 SPANISH = """stereotype,counterpart,about
 "Ella limpia la casa todos los días.","Él limpia la casa todos los días.",women
 "Él repara el coche de la vecina.","Ella repara el coche de la vecina.",men
@@ -27,32 +29,32 @@ def test_lang_sets_the_language_of_own_pairs(tmp_path: Path, pairs: Path) -> Non
     run = audit("mini-en", pairs=pairs, lang="es", measure="stereotype-share", out=tmp_path / "runs")
     (task,) = run.record.tasks
     assert task.language == "es"
-    (said,) = [f for f in run.record.audit_of(task).doctor if f.check == "language"]
-    assert said.verdict == "unfit"  # an English model, as its own sentences show
-    assert "Sentences to be measured in 'es'" in said.says
-    assert said.do == "Take a model of 'es'"
+    (finding,) = [f for f in run.record.audit_of(task).doctor if f.check == "language"]
+    assert finding.verdict == "unfit"  # an English model, as its own sentences show
+    assert "Sentences to be measured in 'es'" in finding.says
+    assert finding.do == "Take a model of 'es'"
     assert not [f for f in run.record.audit_of(task).doctor if "lint" in f.do]
 
 
 @pytest.mark.parametrize(
-    ("what", "told"),
+    ("what", "word"),
     [
-        ({"dataset": "tbd", "lang": "es"}, "'tbd' is in 'en', and not in `lang` 'es'"),
-        ({"pairs": "es.csv"}, "seem to be Spanish.* Say which language they are in"),
-        ({"pairs": "es.csv", "lang": "spanish"}, "a code such as en, es or pt-br"),
-        ({"pairs": "es.csv", "lang": ["es", "de"]}, "in one language"),
-        ({"templates": "own.toml", "lang": "es"}, "'own' is in 'en', and not in `lang` 'es'"),
+        ({"dataset": "tbd", "lang": "es"}, "'tbd'.* not in `lang`"),
+        ({"pairs": "es.csv"}, "Spanish"),
+        ({"pairs": "es.csv", "lang": "spanish"}, "code"),
+        ({"pairs": "es.csv", "lang": ["es", "de"]}, "one language"),
+        ({"templates": "own.toml", "lang": "es"}, "'own'.* not in `lang`"),
     ],
 )
 def test_a_language_that_contradicts_the_file_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pairs: Path, what: dict[str, object], told: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pairs: Path, what: dict[str, object], word: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("own.toml").write_text(
         'name = "own"\nlanguage = "en"\ntemplates = ["{target} is a {attribute}."]\n'
         '[targets]\nfemale = ["she"]\nmale = ["he"]\n[attributes]\njobs = ["nurse"]\n'
     )
-    with pytest.raises(BadInput, match=told):
+    with pytest.raises(BadInput, match=word):
         audit("mini-en", **what)  # type: ignore[arg-type]
     assert not Path("runs").exists()
 
@@ -63,5 +65,5 @@ def test_suites_are_english_where_no_language_is_named() -> None:
 
 
 def test_the_english_linter_does_not_run_on_other_languages(pairs: Path) -> None:
-    with pytest.raises(BadInput, match="seem to be Spanish.* The linter knows the gendered words of English"):
+    with pytest.raises(BadInput, match="Spanish.* linter"):
         lint(pairs, model=None)

@@ -18,7 +18,7 @@ from evenhand.suites import tasks_on
 from helpers import tiny
 from helpers.typed import all_of
 
-pytestmark = pytest.mark.usefixtures("without_pages")
+pytestmark = pytest.mark.usefixtures("without_pages", "unexamined")
 
 
 def result_with(low: float, high: float) -> Result:
@@ -79,7 +79,7 @@ def test_auto_takes_what_the_device_has(monkeypatch: pytest.MonkeyPatch) -> None
     for native, chosen in ((True, "bfloat16"), (False, "float32")):
         monkeypatch.setattr(torch.cpu, "get_capabilities", lambda native=native: {"bf16": native}, raising=False)
         assert checkpoint.chosen_dtype("auto", cpu) == chosen
-    with pytest.raises(evenhand.BadInput, match="float16 and auto. Got 'half'"):
+    with pytest.raises(evenhand.BadInput, match="'half'"):
         checkpoint.chosen_dtype("half", cpu)
 
 

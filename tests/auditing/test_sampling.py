@@ -55,7 +55,7 @@ def test_a_sample_is_in_order_seeded_and_part_of_a_larger_one() -> None:
 
 
 def test_partners_do_not_fit_into_one() -> None:
-    with pytest.raises(BadInput, match="`limit` must be at least 2 for 'becpro-en'"):
+    with pytest.raises(BadInput, match="`limit` must be at least 2"):
         draw_sample(datasets.load("becpro-en"), 1, 0)
 
 
@@ -73,7 +73,7 @@ def labels(dataset: Dataset, group: str) -> Counter[str]:
 
 def pairs(*sizes: int, controls: Sequence[int] = ()) -> list[Task]:
     """A task for each number of pairs, each of them two questions, a fifth of which are about men; and controls."""
-    found = []
+    tasks = []
     for number, size in enumerate((*sizes, *controls)):
         of = {"control": "pairs-0"} if number >= len(sizes) else dict[str, str]()
         items = [
@@ -81,22 +81,22 @@ def pairs(*sizes: int, controls: Sequence[int] = ()) -> list[Task]:
             for i in range(size)
         ]
         kinds = None if of else Kinds("about", ("women",), ("men",))
-        found.append(Task(Dataset(name=f"pairs-{number}", items=items, kinds=kinds), measures.load("likelihood-lean")))
-    return found
+        tasks.append(Task(Dataset(name=f"pairs-{number}", items=items, kinds=kinds), measures.load("likelihood-lean")))
+    return tasks
 
 
 @pytest.mark.parametrize(
     ("suite", "kind"), [("gbef", "masked"), ("becpro", "masked"), ("nli", "nli"), ("emotions", "causal")]
 )
-@pytest.mark.parametrize("budget", [560, 900, 1399])
+@pytest.mark.parametrize("budget", [560, 1399])
 def test_a_budget_is_kept_with_whole_clusters(suite: str, kind: str, budget: int) -> None:
     whole = suites.tasks(suite, kind=kind)
     part = affordable_tasks(whole, budget, 0)
     assert budget / 2 < len(asked(part)) <= budget
     for before, after in zip(whole, part, strict=True):
         if group := before.dataset.cluster:
-            there = labels(before.dataset, group)
-            assert all(n == there[name] for name, n in labels(after.dataset, group).items())
+            whole_clusters = labels(before.dataset, group)
+            assert all(n == whole_clusters[name] for name, n in labels(after.dataset, group).items())
         if before.dataset.partners:
             assert labels(after.dataset, "gender")["female"] == labels(after.dataset, "gender")["male"]
 
@@ -133,7 +133,7 @@ def test_where_the_headline_is_a_default_of_all_items_kinds_keep_their_shares() 
 def test_a_larger_budget_has_a_sample_that_contains_a_smaller_ones() -> None:
     tasks = [*pairs(200, 60, controls=(30, 10)), *suites.tasks("gbef")]
     before = dict[str, set[str]]()
-    for budget in range(500, 6400, 100):
+    for budget in (500, 600, 900, 1300, 2000, 2100, 3100, 4500, 6300):
         now = ids(part := affordable_tasks(tasks, budget, 3))
         assert all(before.get(name, set()) <= items for name, items in now.items())
         assert len(asked(part)) <= budget
@@ -180,7 +180,7 @@ def test_what_is_sent_is_counted_and_equal_things_once() -> None:
 
 def test_a_budget_for_less_than_a_cluster_of_each_kind_is_refused_with_the_smallest_that_is_not() -> None:
     tasks = pairs(20, 40, controls=(3,))
-    with pytest.raises(BadInput, match="`budget` must be at least 10, for one cluster of each kind of items. Got 9"):
+    with pytest.raises(BadInput, match="`budget` must be at least 10"):
         affordable_tasks(tasks, 9, 0)
     part = affordable_tasks(tasks, 10, 0)
     assert [labels(task.dataset, "about") for task in part] == [{"women": 1, "men": 1}] * 2 + [{"women": 1}]

@@ -25,14 +25,14 @@ def test_checkpoints_take_the_name_of_their_training(tmp_path: Path) -> None:
 def test_two_models_of_one_name_take_that_of_their_parents(tmp_path: Path) -> None:
     models = folders(tmp_path, "first/bert", "second/bert", "third/gpt")
     assert list(named_sources(models)) == ["first/bert", "second/bert", "gpt"]
-    with pytest.raises(BadInput, match="Two models would share the run 'first/bert'"):
+    with pytest.raises(BadInput, match="'first/bert'"):
         named_sources([models[0], models[0]])
 
 
 def test_a_name_is_for_one_model(tmp_path: Path) -> None:
     models = folders(tmp_path, "first", "second")
     assert list(named_sources(models[:1], "mine")) == ["mine"]
-    with pytest.raises(BadInput, match="`name` names the run of one model. Got 2 models"):
+    with pytest.raises(BadInput, match="`name`.*2 models"):
         named_sources(models, "mine")
 
 
@@ -46,5 +46,5 @@ def test_what_is_finished_is_kept_when_another_fails(tmp_path: Path) -> None:
     in_order = _in_order(futures)
     got = [next(in_order), next(in_order)]
     assert [run.record.model for run in got] == ["0", "3"]
-    with pytest.raises(BadInput, match="no such model"):
+    with pytest.raises(BadInput, match="no such"):
         next(in_order)

@@ -50,15 +50,21 @@ def tracked_training(training: Path, without_pages: Any, unexamined: None) -> Tr
 
 
 def test_a_planted_change_is_found_where_it_is_and_nowhere_else(tracked_training: Track) -> None:
-    found = tracked_training
-    assert found.labels == ["checkpoint-100", "checkpoint-200", "checkpoint-300", "checkpoint-400", "my-training"]
-    shown = found.shown
+    assert tracked_training.labels == [
+        "checkpoint-100",
+        "checkpoint-200",
+        "checkpoint-300",
+        "checkpoint-400",
+        "my-training",
+    ]
+    shown = tracked_training.shown
     assert {(row.start, row.end) for row in shown} == {("checkpoint-300", "checkpoint-400")}
     assert "lost" in {row.way for row in shown}
     assert {row.moved for row in shown} <= {"away from neutral", ""}
     assert {row.group for row in shown} == {"stereotype"}  # which was planted; no default was
-    assert lead(found).startswith("Became more biased between checkpoint-300 and checkpoint-400")
-    assert "No other change between neighbours is shown in" in lead(found)
+    answer = lead(tracked_training)
+    assert answer.startswith("Became more biased between checkpoint-300 and checkpoint-400")
+    assert "No other change between neighbours is shown in" in answer
 
 
 def test_the_final_model_is_known_as_the_last_checkpoint(tracked_training: Track) -> None:
@@ -76,10 +82,10 @@ def test_the_folder_has_page_numbers_figure_and_a_run_for_each(training: Path, t
     assert page.count("<svg") == len(tracked_training.curves) == 2  # stereotype and default
     assert "SAME WEIGHTS" in page
     assert (out / "track.svg").read_text(encoding="utf-8").startswith("<svg")
-    told = json.loads((out / "track.json").read_text(encoding="utf-8"))
-    assert [one["checkpoint"] for one in told["checkpoints"]] == tracked_training.labels
-    assert len(told["values"]) == 2 * 5
-    assert len(told["changes"]) == 2 * (4 + 1)
+    numbers = json.loads((out / "track.json").read_text(encoding="utf-8"))
+    assert [point["checkpoint"] for point in numbers["checkpoints"]] == tracked_training.labels
+    assert len(numbers["values"]) == 2 * 5
+    assert len(numbers["changes"]) == 2 * (4 + 1)
     assert sorted(path.parent.name for path in out.glob("*/run.json")) == [
         "my-training",
         *(f"my-training--checkpoint-{step}" for step in STEPS),
@@ -141,7 +147,7 @@ def test_a_checkpoint_that_was_written_again_is_not_taken_for_measured(
     shutil.copytree(training / "checkpoint-100", other / "checkpoint-200", dirs_exist_ok=True)
     for path in (other / "checkpoint-200").iterdir():
         os.utime(path)
-    with pytest.raises(RunError, match=r"checkpoint-200' has changed since it was measured.*Delete that folder"):
+    with pytest.raises(RunError, match="checkpoint-200' has changed"):
         evenhand.track(other, suite="becpro", limit=300, out=out, progress=False)
 
 
@@ -197,16 +203,16 @@ def test_run_folders_stand_for_checkpoints(tmp_path: Path) -> None:
     for name in ("step-000500", "step-001000", "step-000050"):
         (tmp_path / "kept" / name).mkdir(parents=True)
         (tmp_path / "kept" / name / "run.json").write_text("{}")
-    found = checkpoints(tmp_path / "kept")
-    assert [Path(path).name for path in found] == ["step-000050", "step-000500", "step-001000"]
-    assert all(isinstance(path, Path) for path in found)
+    points = checkpoints(tmp_path / "kept")
+    assert [Path(path).name for path in points] == ["step-000050", "step-000500", "step-001000"]
+    assert all(isinstance(path, Path) for path in points)
 
 
 def test_revisions_of_a_hub_model() -> None:
     assert checkpoints("owner/name", ["step1", "step2"]) == ["owner/name@step1", "owner/name@step2"]
     assert checkpoints(["owner/name@step1", "owner/name@refs/pr/2"]) == ["owner/name@step1", "owner/name@refs/pr/2"]
     for given in (["owner/name", "owner/other"], ["mini-en"], ["owner/name@main"]):
-        with pytest.raises(BadInput, match="`revision` is for one model on the Hub"):
+        with pytest.raises(BadInput, match="`revision`"):
             checkpoints(given, ["step1", "step2"])
 
 
@@ -232,7 +238,7 @@ def without_tokenizer(folder: Path) -> list[Path]:
     return [folder]
 
 
-def one(folder: Path) -> list[Path]:
+def single(folder: Path) -> list[Path]:
     model(folder / "checkpoint-1")
     return [folder]
 
@@ -251,16 +257,16 @@ def without_order(folder: Path) -> list[Path]:
 @pytest.mark.parametrize(
     ("made", "says"),
     [
-        (empty, "is empty. Give a training's output folder"),
-        (without, r"holds neither a model nor checkpoints \(checkpoint-500\)"),
-        (interrupted, "checkpoint-2' holds no config.json, so it is not a whole checkpoint"),
-        (without_tokenizer, "checkpoint-1' has no tokenizer. A Trainer saves it"),
-        (one, "A curve needs two checkpoints or more. Got .*checkpoint-1"),
-        (twice, "is given twice. Give each checkpoint once"),
-        (without_order, "order of the runs in .* is not known: after and before have no number"),
-        (lambda folder: ["mini-en"], "A curve needs two checkpoints or more. Got 'mini-en':"),
-        (lambda folder: [], "A curve needs two checkpoints or more. Got none"),
-        (lambda folder: ["openai:gpt", "mini-en"], "'openai:gpt' has no weights that can be seen"),
+        (empty, "is empty"),
+        (without, "neither"),
+        (interrupted, "checkpoint-2' holds no config.json"),
+        (without_tokenizer, "checkpoint-1' has no tokenizer"),
+        (single, "Got .*checkpoint-1"),
+        (twice, "twice"),
+        (without_order, "after and before have no number"),
+        (lambda folder: ["mini-en"], "Got 'mini-en'"),
+        (lambda folder: [], "Got none"),
+        (lambda folder: ["openai:gpt", "mini-en"], "'openai:gpt' has no weights"),
     ],
 )
 def test_what_is_no_curve_is_refused(made: Callable[[Path], list[Any]], says: str, tmp_path: Path) -> None:
@@ -281,36 +287,36 @@ def test_different_architectures_are_refused_before_a_model_is_loaded(
     settings: dict[str, Any], says: str, tmp_path: Path
 ) -> None:
     given = [model(tmp_path / "a"), model(tmp_path / "b", **settings)]
-    with pytest.raises(BadInput, match=f"'a' and 'b' are not checkpoints of one model: {says}"):
+    with pytest.raises(BadInput, match=f"'a' and 'b' .*{says}"):
         evenhand.track(given, suite="becpro", out=tmp_path / "runs")
 
 
 def test_a_run_of_another_architecture_is_refused(tracked_training: Track, tmp_path: Path) -> None:
     other = model(tmp_path / "b", architectures=["RobertaForMaskedLM"])
-    with pytest.raises(BadInput, match="architecture BertForMaskedLM and RobertaForMaskedLM"):
+    with pytest.raises(BadInput, match="architecture Bert"):
         check_alike({"a": tracked_training.runs[0], "b": ModelSource.of(other)})
 
 
 def test_runs_of_other_items_are_refused_before_a_model_is_loaded(tracked_training: Track, tmp_path: Path) -> None:
     run = tracked_training.runs[0].path
     given = [run, model(tmp_path / "b", vocab_size=None, hidden_size=None)]
-    with pytest.raises(BadInput, match="limit 300, seed 0 or other options, and the models would be with limit 200"):
+    with pytest.raises(BadInput, match="limit 300.* limit 200"):
         evenhand.track(given, suite="becpro", limit=200, out=tmp_path / "runs")
-    with pytest.raises(BadInput, match="has nothing of what is to be measured. Give the `suite`"):
+    with pytest.raises(BadInput, match="has nothing"):
         evenhand.track(given, suite="emotions", out=tmp_path / "runs")
 
 
 def test_what_finished_runs_measured_is_not_chosen_again(tracked_training: Track, tmp_path: Path) -> None:
     runs = [run.path for run in tracked_training.runs[:2]]
-    with pytest.raises(BadInput, match="taken as they are.*`suite` is for models that are still to be measured"):
+    with pytest.raises(BadInput, match="`suite`"):
         evenhand.track(runs, suite="gbef", out=tmp_path / "track")
-    with pytest.raises(BadInput, match="Got 'nothere', which is not a folder here"):
+    with pytest.raises(BadInput, match="'nothere'"):
         evenhand.track("nothere")
 
 
 def test_a_folder_with_other_runs_is_refused(tracked_training: Track, tmp_path: Path) -> None:
     out = tmp_path / "runs"
     shutil.copytree(tracked_training.runs[0].path, out / "stranger")
-    with pytest.raises(RunError, match="has runs that are not on this curve: stranger. Choose another `out`"):
+    with pytest.raises(RunError, match="not on this curve: stranger"):
         evenhand.track([tiny.save("bert-uncased", tmp_path / name) for name in ("a", "b")], out=out)
     assert isinstance(Run.load(out / "stranger"), Run)

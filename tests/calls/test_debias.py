@@ -48,9 +48,9 @@ def test_the_bundled_corpus_is_balanced_varied_and_seeded() -> None:
 
 def test_there_are_fifty_reminders_of_each_word_about_her() -> None:
     for word, stem in (("pregnant", "pregnan"), ("breastfeed", "breastf")):
-        found = reminders(word)
-        assert len(set(found)) == 50
-        for sentence in found:
+        about_her = reminders(word)
+        assert len(set(about_her)) == 50
+        for sentence in about_her:
             assert stem in sentence.lower()
             assert re.search(r"\b(she|her|herself)\b", sentence, re.I)
             assert not re.search(r"\b(he|him|his|himself)\b", sentence, re.I)
@@ -66,29 +66,29 @@ def test_reminders_may_be_a_file(tmp_path: Path) -> None:
 
 def test_a_corpus_that_is_not_at_hand_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EVENHAND_DATA", raising=False)
-    with pytest.raises(BadInput, match="'balanced', which is bundled"):
+    with pytest.raises(BadInput, match="'balanced'"):
         sentences("gap")
 
 
 def test_the_balance_of_a_corpus_is_counted() -> None:
-    found = balance_table(["He saw his wife."], ["She saw her husband."]).set_index("corpus")
-    assert numbers(found, "before", ["female", "male"]) == [1, 2]
-    assert numbers(found, "after", ["female", "male"]) == [2, 1]
+    table = balance_table(["He saw his wife."], ["She saw her husband."]).set_index("corpus")
+    assert numbers(table, "before", ["female", "male"]) == [1, 2]
+    assert numbers(table, "after", ["female", "male"]) == [2, 1]
 
 
 def test_a_corpus_without_gendered_words_has_no_share(done: Debiased) -> None:
-    found = balance_table(["It rains."], ["It rains."])
-    assert found["share"].isna().all()
-    assert "no gendered words, so there is no share" in replace(done, balance=found).alarms[0]
+    table = balance_table(["It rains."], ["It rains."])
+    assert table["share"].isna().all()
+    assert "no gendered words" in replace(done, balance=table).alarms[0]
     console = Console(file=io.StringIO(), width=120, record=True)
-    console.print(debiasing_results(found, done.changes, {}, []))
+    console.print(debiasing_results(table, done.changes, {}, []))
     assert re.search(r"before +0 +0 +–", console.export_text())
 
 
 def test_a_corpus_that_cannot_be_swapped_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "de.txt"
     file.write_text("Die Ärztin sagt, dass sie müde ist.\n", encoding="utf-8")
-    with pytest.raises(BadInput, match=r"cannot be swapped. The texts seem to be German: .* `share=0`"):
+    with pytest.raises(BadInput, match="German.*`share=0`"):
         debias("mini-en", corpus=str(file), out=tmp_path / "out")
     assert substituted(str(file), share=0.0).after == ["Die Ärztin sagt, dass sie müde ist.\n"]
 
@@ -99,9 +99,8 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Debiased:
     base = tiny.save("roberta", folder / "base")
     corpus = folder / "corpus.txt"
     corpus.write_text("".join(f"He told her that his {i} hats were old. She knew.\n" for i in range(60)))
-    found = debias(str(base), corpus=str(corpus), out=folder / "out", remind=["pregnant"], repeat=2, limit=25)
-    assert found is not None  # there is one process
-    return found
+    how: dict[str, Any] = {"remind": ["pregnant"], "repeat": 2, "suite": "gbef", "limit": 25}
+    return debias(str(base), corpus=str(corpus), out=folder / "out", **how)
 
 
 def test_it_leaves_a_model_two_runs_and_a_card(done: Debiased) -> None:
@@ -117,8 +116,8 @@ def test_it_leaves_a_model_two_runs_and_a_card(done: Debiased) -> None:
 def test_changes_are_the_differences_of_the_runs(done: Debiased) -> None:
     for estimand in ("stereotype", "default", ""):
         row = done.changes.query(f"measure == 'likelihood-lean' and group == '{estimand or 'all'}'").iloc[0]
-        mine = f"measure == 'likelihood-lean' and category.isna() and estimand == '{estimand}'"
-        values = [run.values.query(mine)["value"].item() for run in (done.before, done.after)]
+        same = f"measure == 'likelihood-lean' and category.isna() and estimand == '{estimand}'"
+        values = [run.values.query(same)["value"].item() for run in (done.before, done.after)]
         assert [row["before"], row["after"]] == pytest.approx(values)
         assert row["change"] == pytest.approx(values[1] - values[0])
         assert row["low"] <= row["change"] <= row["high"]
@@ -145,14 +144,14 @@ def test_what_was_lost_is_there_too(done: Debiased) -> None:
 
     def alarms(p: float, *names: tuple[str, str]) -> list[str]:
         rows = tuple(Change(**lost, task=task(*name), worse_p_holm=p) for name in names)
-        found = Debiased(done.model, done.before, done.after, done.balance, rows, {**language, "p": p})
-        return [alarm.split(":")[0] for alarm in found.alarms]
+        debiased = Debiased(done.model, done.before, done.after, done.balance, rows, {**language, "p": p})
+        return [alarm.split(":")[0] for alarm in debiased.alarms]
 
     agreement = ("tbd-gendered", "gender-agreement")
     assert alarms(0.01, agreement) == ["Over-debiased", "Its language got worse"]
     assert alarms(0.06, agreement) == []  # an interval alone is not enough
-    told, _ = alarms(0.01, agreement, ("tbd", "pronoun"))
-    assert told.startswith("It got more biased, and words of one gender (actress, pregnant) lost 0.30")
+    more_biased, _ = alarms(0.01, agreement, ("tbd", "pronoun"))
+    assert more_biased.startswith("It got more biased, and words of one gender (actress, pregnant) lost 0.30")
 
 
 def test_a_notebook_shows_what_was_lost_before_what_moved(done: Debiased) -> None:
@@ -183,9 +182,9 @@ def test_the_same_call_trains_nothing_again(done: Debiased, monkeypatch: pytest.
         out=folder / "out",
         remind=["pregnant"],
         repeat=2,
+        suite="gbef",
         limit=25,
     )
-    assert again is not None
     pd.testing.assert_frame_equal(again.changes, done.changes)
 
 
@@ -205,8 +204,8 @@ def test_a_process_that_helps_trains_and_ends(done: Debiased, tmp_path: Path, mo
 
 
 def test_runs_of_other_items_are_not_compared(done: Debiased, tmp_path: Path) -> None:
-    other = evenhand.audit(str(done.model), limit=20, seed=9, out=tmp_path)
-    with pytest.raises(BadInput, match="not measured in the same way"):
+    other = evenhand.audit(str(done.model), suite="gbef", limit=20, seed=9, out=tmp_path)
+    with pytest.raises(BadInput, match="same way"):
         change_table(done.before, other)
 
 
@@ -228,7 +227,7 @@ def test_the_command_prints_what_changed(tmp_path: Path, capsys: pytest.CaptureF
     ]
     assert run_command(app, command) == 0
     printed = capsys.readouterr().out
-    assert "before and after substitution" in printed
+    assert "substitution" in printed
     assert "gender-agreement" in printed
     assert "Pseudo-perplexity" in printed
     assert run_command(app, ["debias", str(base), "--recipe", "none", "--out", str(tmp_path / "o")]) == 2
@@ -240,7 +239,7 @@ def test_a_model_is_never_lost(done: Debiased, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="lies in"):
         debias(str(done.model), corpus=str(folder / "corpus.txt"), out=folder / "out")
     before = evenhand.load(str(done.model)).fingerprint
-    with pytest.raises(BadInput, match="holds a debiasing with another model"):
+    with pytest.raises(BadInput, match="another model"):
         debias(str(folder / "base"), corpus=str(folder / "corpus.txt"), out=folder / "out", limit=25)
     assert evenhand.load(str(done.model)).fingerprint == before
 
@@ -249,7 +248,7 @@ def test_a_folder_with_other_runs_is_refused(done: Debiased, tmp_path: Path) -> 
     (tmp_path / "mini-en").mkdir()
     (tmp_path / "mini-en" / "run.json").write_text("{}")
     folder = done.model.parent.parent
-    with pytest.raises(BadInput, match="holds other runs: mini-en"):
+    with pytest.raises(BadInput, match="other runs: mini-en"):
         debias(str(folder / "base"), corpus=str(folder / "corpus.txt"), out=tmp_path)
     assert not (tmp_path / "debias.json").exists()
 
@@ -259,21 +258,17 @@ def test_a_folder_with_files_of_others_is_refused(done: Debiased, tmp_path: Path
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text("mine")
     folder = done.model.parent.parent
-    with pytest.raises(BadInput, match=f"{name}' is not of this debiasing"):
+    with pytest.raises(BadInput, match=f"{name}'"):
         debias(str(folder / "base"), corpus=str(folder / "corpus.txt"), out=tmp_path, limit=25)
     assert (tmp_path / name).read_text() == "mine"
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "says"),
-    [
-        ("a.html", "<html><p>He</p>", "HTML"),
-        ("a.jsonl", '{"id": 1}\n', "no column 'text'"),
-        ("a.txt", "\n", "no sentences"),
-    ],
+    ("name", "content", "word"),
+    [("a.html", "<html><p>He</p>", "HTML"), ("a.jsonl", '{"id": 1}\n', "'text'"), ("a.txt", "\n", "no sentences")],
 )
-def test_a_bad_corpus_is_refused_before_anything_is_done(tmp_path: Path, name: str, content: str, says: str) -> None:
+def test_a_bad_corpus_is_refused_before_anything_is_done(tmp_path: Path, name: str, content: str, word: str) -> None:
     file = tmp_path / name
     file.write_text(content)
-    with pytest.raises(BadInput, match=says):
+    with pytest.raises(BadInput, match=word):
         debias("mini-en", corpus=str(file), out=tmp_path / "out")

@@ -70,13 +70,13 @@ def test_other_texts_teach_something_else(base: str, tmp_path: Path) -> None:
 
 
 def test_bad_lessons_are_refused(base: str, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="draws must be at least 1"):
+    with pytest.raises(BadInput, match="draws must"):
         Study(base, tmp_path, TASKS, draws=0)
-    with pytest.raises(BadInput, match="no sentences to train 'empty-0'"):
+    with pytest.raises(BadInput, match="'empty-0'"):
         Study(base, tmp_path, TASKS).scores("empty", lambda draw: [])
     with pytest.raises(BadInput, match="Did you mean 'default'"):
         recipe_of("defalt")
-    with pytest.raises(BadInput, match="from 1 to 3, the number of sentences. Got 4"):
+    with pytest.raises(BadInput, match="from 1 to 3"):
         sampled(["a", "b", "c"], 4, [0])
 
 
@@ -91,9 +91,9 @@ def test_samples_keep_their_order_and_follow_their_seed() -> None:
 def test_a_corpus_is_swapped_by_half_unless_it_is_balanced(tmp_path: Path) -> None:
     file = tmp_path / "he.txt"
     file.write_text("He saw his wife.\n" * 200)
-    found = substituted(str(file))
-    assert found.share == 0.5
-    assert 60 < sum(text.startswith("She") for text in found.after) < 140
+    swapped = substituted(str(file))
+    assert swapped.share == 0.5
+    assert 60 < sum(text.startswith("She") for text in swapped.after) < 140
     assert substituted("balanced").share == 0.0
     assert substituted("balanced").before == substituted("balanced").after
 
@@ -111,7 +111,7 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def taught(base: str, corpora: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Learned:
     two = {name: corpora[name] for name in ("short", "long")}
     return learned(
-        two, model=base, debias_on=corpora["plain"], draws=2, limit=30, out=tmp_path_factory.mktemp("learned")
+        two, model=base, debias_on=corpora["plain"], draws=2, limit=15, out=tmp_path_factory.mktemp("learned")
     )
 
 
@@ -133,9 +133,9 @@ def test_changes_are_the_differences_of_the_values(taught: Learned) -> None:
 
 
 def test_sizes_may_be_given_or_left_unequal(base: str, corpora: dict[str, str], tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="'short' has 60 sentences"):
+    with pytest.raises(BadInput, match="60 sentences"):
         learned({"short": corpora["short"]}, model=base, size=61, out=tmp_path)
-    with pytest.raises(BadInput, match="Each corpus must be given once"):
+    with pytest.raises(BadInput, match="once"):
         name_files(["a/b.txt", "a/b.txt"])
     assert name_files(["a/x.txt", "b/x.txt", "c.txt"]) == {"a/x.txt": "a/x.txt", "b/x.txt": "b/x.txt", "c.txt": "c.txt"}
 
@@ -175,14 +175,14 @@ def test_jigsaw_comments_by_their_labels(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_the_reminders_study(base: str, corpora: dict[str, str], tmp_path: Path) -> None:
-    options = {"model": base, "corpus": corpora["plain"], "size": 40, "draws": 1, "limit": 40, "out": tmp_path}
+    options = {"model": base, "corpus": corpora["plain"], "size": 20, "draws": 1, "limit": 20, "out": tmp_path}
     done = reproduce("barza2023", "reminders", **options)
     cells = done.cells.set_index(["group", "model or column"])
     assert cells.loc[("pregnancy", "gap_100"), "published"] == -0.22
     assert cells["ours"].notna().all()
     assert cells["published"].notna().sum() == 10
     assert number(cells, ("pregnancy", "gap_50"), "ours") != number(cells, ("pregnancy", "gap_150"), "ours")
-    direct = evenhand.audit(base, dataset="tbd-gendered", measure="pronoun", limit=40, out=tmp_path / "d").values
+    direct = evenhand.audit(base, dataset="tbd-gendered", measure="pronoun", limit=20, out=tmp_path / "d").values
     row = direct[direct["category"] == "pregnancy"].iloc[0]
     assert cells.loc[("pregnancy", "base"), "ours"] == pytest.approx(row["value"])
     assert "trained once" in done.notes[-1]
@@ -195,7 +195,7 @@ def test_the_learning_curve(base: str, corpora: dict[str, str], tmp_path: Path) 
     values = [cells[("ASLD", "combined", f"{size} sentences")] for size in (0, 20, 40)]
     assert cells[("change", "combined", "40 sentences")] == pytest.approx(values[2] - values[1])
     assert done.charts[0].read_text().startswith("<svg")
-    with pytest.raises(BadInput, match="Sizes must be at least 1"):
+    with pytest.raises(BadInput, match="Sizes must"):
         reproduce("barza2023", "learning-curve", **{**options, "sizes": [0]})
 
 
@@ -215,10 +215,10 @@ def test_the_mt_gender_study(base: str, tmp_path: Path, capsys: pytest.CaptureFi
 def test_the_study_of_two_corpora(base: str, corpora: dict[str, str], tmp_path: Path) -> None:
     two = [corpora["short"], corpora["long"]]
     done = reproduce(
-        "barza2023", "corpora", model=base, corpora=two, debias_on=corpora["plain"], limit=30, out=tmp_path
+        "barza2023", "corpora", model=base, corpora=two, debias_on=corpora["plain"], limit=15, out=tmp_path
     )
     cells = done.cells.set_index(["group", "model or column"])
     assert cells.loc[("hostile", "debias"), "published"] == 2.71
     assert math.isnan(number(cells, ("hostile", two[0]), "published"))  # not Jigsaw's comments
-    with pytest.raises(BadInput, match="Table 4 compares two corpora"):
+    with pytest.raises(BadInput, match="two corpora"):
         reproduce("barza2023", "corpora", model=base, corpora=two[:1], out=tmp_path)

@@ -99,13 +99,13 @@ def test_a_stopped_training_goes_on_and_a_finished_one_is_not_done_again(
         finetune_nli(str(base), EXAMPLES, SHORT, base)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "README.md").write_text("mine")
-    with pytest.raises(BadInput, match="or another README.md. Choose another `out`"):
+    with pytest.raises(BadInput, match="README.md"):
         finetune_nli(str(base), EXAMPLES, SHORT, tmp_path / "mine")
 
 
 def test_a_training_that_diverges_stops(base: Path, tmp_path: Path) -> None:
     wild = dataclasses.replace(QUICK, learning_rate=1e30, clip=1e30)
-    with pytest.raises(ModelError, match=r"The \w+ is \w+ at step \d+. Lower the learning rate"):
+    with pytest.raises(ModelError, match=r"at step \d+"):
         finetune_nli(str(base), EXAMPLES, wild, tmp_path / "x")
     assert (tmp_path / "x" / CHECKPOINT).exists()
 

@@ -117,34 +117,34 @@ def test_what_is_wrong_with_a_log_is_a_sentence(tmp_path: Path, content: Any, sa
 def test_a_damaged_archive_is_a_sentence(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "log.eval"
     path.write_bytes(content)
-    with pytest.raises(BadInput, match="cannot be read as a log of inspect_ai: .* Is it damaged"):
+    with pytest.raises(BadInput, match="cannot be read"):
         from_scores(path, out=tmp_path / "runs")
 
 
 def test_an_archive_that_would_fill_the_memory_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inspect_log, "LARGEST", 100)
-    with pytest.raises(BadInput, match="header.json in it has .* bytes, and 100 are allowed"):
+    with pytest.raises(BadInput, match="100 are allowed"):
         from_scores(archived(log(), tmp_path / "log.eval"), out=tmp_path / "runs")
 
 
 def test_half_a_log_is_one_that_did_not_finish(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
         archive.writestr("_journal/start.json", "{}")
-    with pytest.raises(BadInput, match="did not finish: there is no header in it"):
+    with pytest.raises(BadInput, match="no header"):
         from_scores(tmp_path / "log.eval", out=tmp_path / "runs")
 
 
 def test_a_log_of_another_version_of_the_pairs_is_refused(tmp_path: Path) -> None:
     content = log()
     content["eval"]["metadata"]["evenhand"]["datasets"]["nli-en"]["version"] = 9
-    with pytest.raises(BadInput, match="has version 9 of dataset 'nli-en', this evenhand has version 1"):
+    with pytest.raises(BadInput, match="version 9"):
         from_scores(written(content, tmp_path / "log.json"), out=tmp_path / "runs")
 
 
 def test_a_json_file_that_is_no_log_is_left_to_its_own_reader(tmp_path: Path) -> None:
     assert inspect_log.read(written({"intrasentence": []}, tmp_path / "a.json")) is None
     assert inspect_log.read(written("{", tmp_path / "b.json")) is None
-    with pytest.raises(BadInput, match="There is no file"):
+    with pytest.raises(BadInput, match="no file"):
         from_scores(tmp_path / "none.eval", out=tmp_path / "runs")
-    with pytest.raises(BadInput, match="Scores are of one dataset: `dataset`. Got none."):
+    with pytest.raises(BadInput, match="`dataset`. Got none"):
         from_scores(tmp_path / "a.json", out=tmp_path / "runs")

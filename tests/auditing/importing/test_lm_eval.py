@@ -36,14 +36,14 @@ def test_likelihoods_of_sentences_are_the_pronouns_of_a_causal_model(tmp_path: P
     assert run.scores_of("tbd", "pronoun")["score"].dropna().tolist() == pytest.approx([0.25] * 30)
     assert run.record.audits[0].kind == "causal"
     for asked in ({"kind": "masked"}, {"measure": "log-probability-bias"}):
-        with pytest.raises(BadInput, match=r"line 1: likelihoods of whole sentences, one for each pronoun"):
+        with pytest.raises(BadInput, match="line 1: likelihoods"):
             taken(file, "tbd", **{"measure": "pronoun", "fresh": True} | asked)
 
 
 def test_a_log_of_a_task_with_other_options_is_refused(tmp_path: Path) -> None:
     """The options of a question stand in another order there, and its letters would be taken for others."""
     file = logged("tgb", tmp_path, [-1.0, -2.0], options={"order": "released"})
-    with pytest.raises(BadInput, match="line 1: the task was exported with order=released, not None. Give it"):
+    with pytest.raises(BadInput, match="order=released"):
         taken(file, "tgb")
 
 
@@ -66,10 +66,10 @@ def test_a_log_of_another_dataset_or_version_is_refused(tmp_path: Path, changed:
 
 def test_nan_is_no_score_where_our_backend_wrote_it_and_an_error_elsewhere(tmp_path: Path) -> None:
     file = logged("tgb", tmp_path, ["nan", -4.0])
-    with pytest.raises(BadInput, match="must be a finite number. Got 'nan'"):
+    with pytest.raises(BadInput, match="Got 'nan'"):
         taken(file, "tgb")
     (tmp_path / "results_2026.json").write_text('{"config": {"model_kind": "masked"}}')
-    with pytest.raises(BadInput, match="has no number for any item of 'tgb'"):
+    with pytest.raises(BadInput, match="no number"):
         taken(file, "tgb")
     (tmp_path / "samples_2026.jsonl").unlink()
     run = taken(logged("tgb", tmp_path, [-3.0, -4.0]), "tgb")

@@ -44,5 +44,5 @@ def test_another_shape_is_refused_with_what_is_wrong(tmp_path: Path, content: An
 
 
 def test_a_missing_file_is_said(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"none.json' cannot be read"):
+    with pytest.raises(BadInput, match="cannot be read"):
         predictions(tmp_path / "none.json")
