@@ -35,7 +35,6 @@ THROUGH = {
     "test_docs.py": "_version",
     "text/test_swap.py": "text.asking",
     "text/test_swap_file.py": "cli.change text.text_files",
-    "training/test_together.py": "training.processes",
     "measures/test_written.py": "papers.written",
     "web/test_app.py": "web.pages",
 }

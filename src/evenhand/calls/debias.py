@@ -41,7 +41,7 @@ from evenhand.show.page import runs as page
 from evenhand.stats.intervals import clustered_interval
 from evenhand.stats.significance import sign_flip_test
 from evenhand.stats.verdict import change_side, clusters_needed
-from evenhand.training.processes import is_worker_rank
+from evenhand.training import is_worker_rank
 
 log = logging.getLogger(__name__)
 

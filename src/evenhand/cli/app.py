@@ -20,7 +20,7 @@ from evenhand.cli.study import corpus, metaeval, reproduce
 from evenhand.cli.terminal import as_flags, json_values, option_values
 from evenhand.core.parameters import GROUPS, OUTPUT, Argument, Several, records_of
 from evenhand.errors import BadInput
-from evenhand.training.processes import processes
+from evenhand.training import processes
 
 
 def _batch_size(given: str) -> int | str:

@@ -20,7 +20,7 @@ import typer
 from evenhand.core.parameters import OUTPUT, RESULTS, WHAT, Says, Several
 from evenhand.core.shown import UNSEEN, replace_control_characters
 from evenhand.errors import BadInput, EvenhandError, RunError
-from evenhand.training.processes import is_worker_rank
+from evenhand.training import is_worker_rank
 
 OK, BAD_INPUT, OUR_FAULT, INTERRUPTED, UNREAD = 0, 2, 70, 130, 141
 WIDTH, WIDEST = 120, 1000

@@ -8,3 +8,6 @@ from evenhand.training.recipes import train_masked as train_masked
 from evenhand.training.replicates import COMBINED as COMBINED
 from evenhand.training.replicates import replicate_changes as replicate_changes
 from evenhand.training.replicates import replicate_means as replicate_means
+
+def processes() -> int: ...
+def is_worker_rank() -> bool: ...

@@ -26,7 +26,7 @@ from evenhand.core.progress import bar, showing
 from evenhand.errors import BadInput, ModelError, RunError
 from evenhand.models.loading.checkpoint import quiet
 from evenhand.models.loading.names import find
-from evenhand.training.processes import processes
+from evenhand.training import processes
 
 log = logging.getLogger(__name__)
 
