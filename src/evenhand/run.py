@@ -1,4 +1,4 @@
-"""The public run, and the comparison of several."""
+"""The public run, and the comparison of several runs."""
 
 from pathlib import Path
 from typing import Any
@@ -11,28 +11,28 @@ from evenhand.runs.folder import StoredRun
 
 
 class Run(StoredRun):
-    """A finished run: the folder, its record, its values and scores as data frames, and what can be made of them."""
+    """A finished run: its folder, its record, its values and scores as data frames, its page and its charts."""
 
     def report(self, out: str | Path | None = None, *, force: bool = False) -> Path:
-        """Write the run's page, and give its path: report.html in the run's folder, or `out`.
+        """Write the run's page to `out`, by default report.html in the run's folder, and return its path.
 
-        A file that exists is replaced only with `force`, or if it is the run's own page.
+        An existing file is replaced only with `force`, or if it is the page in the run's own folder.
         """
         from evenhand.show.page.runs import save
 
         return save([self], out, force=force)
 
     def figures(self, *others: "Run", seen: set[str] | None = None) -> Any:
-        """The charts of what the run has measured, by name; with other runs, side by side.
+        """The charts of the run by name; with `others`, the runs are drawn side by side.
 
-        Professions in `seen` are marked: those that a model has read about, for example.
+        Professions in `seen` are marked, for example those that the model's training texts are about.
         """
         from evenhand.show.notebook import Figures  # drawing libraries take a second
 
         return Figures(self, *others, seen=seen)
 
     def to_latex(self, **options: Any) -> str:
-        """The values as a LaTeX table; `options` are those of the format latex of `evenhand.export`."""
+        """The values as LaTeX tables; `options` are those of `evenhand.export`, such as `out`."""
         from evenhand.formats import export
 
         return export(self, "latex", **options)
@@ -40,13 +40,14 @@ class Run(StoredRun):
 
 @describe(runs=COMPARED)
 def compare(*runs: StoredRun | str | Path, judged: bool = False) -> Comparison:
-    """Compare runs, or run folders, with the first one: for each measure and group, what changed, with its test.
+    """Compare runs with the first one: the change of each value, with its interval and test.
 
-    Items are compared one by one, so the runs must have the same ones: a different version of a dataset or measure and
-    different options are refused, and samples that share fewer than half of their items. What only some of the runs
-    have is excluded, and named. With `judged`, values that get no verdict are excluded, too, and `worse` is
-    not computed where no change is shown, which is faster.
+    Items are compared one by one, so the runs must have measured the same items. Runs with different versions or
+    options of a dataset or measure are refused, and so are samples that share fewer than half of the items of the
+    smaller one. Datasets and measures that only some of the runs have are excluded, and listed in `left_out`. With
+    `judged`, values that get no verdict are excluded, too, and `worse` is not computed where no change is shown, which
+    is faster.
     """
     if len(runs) < 2:
-        raise BadInput(f"A comparison needs two runs or more, the baseline first. Got {len(runs)}.")
+        raise BadInput(f"A comparison needs at least two runs, the baseline first. Got {len(runs)}.")
     return comparison.compare([Run.load(run) for run in runs], judged=judged)

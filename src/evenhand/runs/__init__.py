@@ -1,1 +1,1 @@
-"""Run folders: what an audit leaves on disk, and everything after it reads."""
+"""Run folders: the files that an audit writes, and that reports, comparisons, exports and gates read."""

@@ -1,4 +1,4 @@
-"""Whether runs were measured in the same way, so that they can be compared item by item; and names for them."""
+"""Checks whether runs were measured in the same way, as a comparison by items needs, and distinct names for runs."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
@@ -11,9 +11,9 @@ NAMES = {"dataset_version": "version of the dataset", "measure_version": "versio
 
 
 def same_task(runs: Sequence[StoredRun], dataset: str, measure: str, *, shared: bool = False) -> TaskRecord:
-    """The task, if it is the same in all runs; otherwise raises an error that says what differs.
+    """The record of the task in the first run. Raises an error that lists the differences if another run has others.
 
-    With `shared`, samples may differ if they share enough items: `enough_shared`.
+    With `shared`, the runs may have different samples, if these share enough items: see `enough_shared`.
     """
     tasks = [run.task(dataset, measure) for run in runs]
     for run, task in zip(runs[1:], tasks[1:], strict=True):
@@ -32,16 +32,18 @@ def same_task(runs: Sequence[StoredRun], dataset: str, measure: str, *, shared: 
 
 
 def in_common(runs: Sequence[StoredRun]) -> list[tuple[str, str]]:
-    """The dataset and measure of each task that all runs have; raises if there are none."""
+    """The dataset and measure of each task that all runs have. Raises an error if no task is in all of them."""
     shared = [task for task in task_names(runs[0]) if all(task in task_names(run) for run in runs[1:])]
     if not shared:
         each = "; ".join(f"'{run.path}' {', '.join(f'{m} on {d}' for d, m in task_names(run))}" for run in runs)
-        raise BadInput(f"The runs have nothing in common. They have: {each}. Audit all models with the same suite.")
+        raise BadInput(
+            f"The runs have no dataset and measure in common. They have: {each}. Audit all models with the same suite."
+        )
     return shared
 
 
 def of_two_kinds(runs: Sequence[StoredRun]) -> bool:
-    """Whether there are causal and other models, for which the same measure is not the same quantity."""
+    """Whether some of the models are causal and others are not: between these, a measure is not the same quantity."""
     return len({run.record.causal for run in runs}) > 1
 
 
@@ -51,7 +53,7 @@ def task_names(run: StoredRun) -> list[tuple[str, str]]:
 
 
 def distinct_names(runs: Sequence[StoredRun]) -> list[str]:
-    """The names of the runs' models, followed by fingerprint, then by position, where several are the same."""
+    """The names of the runs' models. Equal names are followed by the fingerprint and, if still equal, the position."""
     names = [run.record.model for run in runs]
     for marks in ([run.record.fingerprint[:8] for run in runs], range(1, len(runs) + 1)):
         names = [f"{name} ({mark})" if names.count(name) > 1 else name for name, mark in zip(names, marks, strict=True)]
@@ -62,7 +64,7 @@ def _differences(task: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[
     for key in {**task, **other}:
         first, second = task.get(key), other.get(key)
         if isinstance(first, dict) and isinstance(second, dict):
-            # A file whose content is known may have moved.
+            # A file with a recorded hash may have another path.
             yield from _differences(
                 *(
                     {name: value for name, value in options.items() if name != "file" or "sha256" not in options}
@@ -74,7 +76,7 @@ def _differences(task: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[
 
 
 def shared_ids(run: StoredRun, other: StoredRun, dataset: str, measure: str) -> set[str] | None:
-    """The ids that two runs of different samples share; None where they have the same items."""
+    """The ids of the items that both runs have; None if the runs have the same items."""
     if run.scores_of(dataset, measure)["id"].equals(other.scores_of(dataset, measure)["id"]):
         return None
     ids, other_ids = item_ids(run, dataset, measure), item_ids(other, dataset, measure)

@@ -1,7 +1,7 @@
 """The files of a run: JSON that is validated as typed records, and atomic replacement of all files together.
 
-New files are written to a folder within the run's. Once it has a run.json, the files are moved to their places: by the
-process that wrote them or, if that was killed, by the next one that reads or writes the run.
+New files are written to the folder `.next` in the run folder, run.json last, and then moved to their places. If the
+process is killed while it moves them, the next process that reads the run moves the others.
 """
 
 import json
@@ -25,22 +25,24 @@ WORDS = {
     "Value error, ": "",
     "Invalid JSON:": "cannot be read:",
 }
-"""Replacements that turn a message of Pydantic into a sentence that begins with the field's name."""
+"""Replacements in a message of Pydantic, so that it continues a sentence that begins with the field's name."""
 RESTORE = "Restore the file, or delete it and run the audit again."
 
 
 def rescore_hint(path: Path) -> str:
-    """What to do about results that are damaged or do not belong to the run."""
-    return f"Put it right with: evenhand rescore {path}"
+    """The advice for a run whose results are damaged or do not belong to it."""
+    return f"Repair the run with: evenhand rescore {path}"
 
 
 def validate(kind: TypeAdapter[Kind], data: object, file: Path, advice: str = RESTORE) -> Kind:
-    """The data as that kind of record; raises an error that names the first field that is wrong."""
+    """The data as a record of type `kind`. Raises an error that names the first invalid field."""
     try:
         return kind.validate_json(json.dumps(data), strict=True)
     except ValidationError as error:
         where, says = describe_error(error)
-        raise RunError(f"'{file}' is damaged, or not evenhand's: {where or 'it'} {says}. {advice}") from error
+        raise RunError(
+            f"'{file}' is damaged, or was not written by evenhand: {where or 'it'} {says}. {advice}"
+        ) from error
 
 
 def describe_error(error: ValidationError) -> tuple[str, str]:
@@ -63,25 +65,28 @@ def read_json(file: Path, advice: str = RESTORE) -> Any:
 
 
 def read_typed(kind: TypeAdapter[Kind], file: Path, advice: str) -> Kind:
-    """The contents of a JSON file as that kind of record."""
+    """The contents of a JSON file as a record of type `kind`."""
     return validate(kind, read_json(file, advice), file, advice)
 
 
 def plain_json(data: object) -> bytes:
-    """The data as JSON, for a file."""
+    """The data as the bytes of a JSON file."""
     return (json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
 NEXT = ".next"
 VOUCHED = ("results.json", "scores.parquet", "items.parquet")
-"""Files whose hashes are in run.json; older runs have fewer."""
+"""Files whose hashes are in run.json; older runs have fewer of them."""
 GATE = "gate.json"
 PAGE = "report.html"
 
 
 @contextmanager
 def replace_files(path: Path) -> Iterator[Path]:
-    """A folder to write the files of the run to, run.json last; at the end they replace the old ones."""
+    """Yield a folder for the new files of a run, run.json last. At the end of the block they replace the old files.
+
+    The verdict and the page of the old results are deleted then. If the block raises an error, the run stays as it was.
+    """
     staged = path / NEXT
     shutil.rmtree(staged, ignore_errors=True)
     try:
@@ -90,26 +95,26 @@ def replace_files(path: Path) -> Iterator[Path]:
     except BaseException:
         shutil.rmtree(staged, ignore_errors=True)
         raise
-    _move(path)
+    _move_into_place(path)
     shutil.rmtree(staged, ignore_errors=True)
 
 
 def recover(path: Path) -> None:
-    """Finish the replacement that a killed process began; do nothing while that process still runs."""
+    """Finish a replacement of files whose process was killed. Do nothing while a process holds the run's lock."""
     staged = path / NEXT
     if staged.is_symlink() or not (staged / "run.json").is_file():
         return
     from filelock import FileLock, Timeout  # imported late: most reads do not need it
 
     with suppress(OSError, Timeout, NotImplementedError), FileLock(path / ".lock", timeout=0):
-        _move(path)
+        _move_into_place(path)
         shutil.rmtree(staged, ignore_errors=True)
         (path / ".lock").unlink(missing_ok=True)
 
 
-def _move(path: Path) -> None:
-    for stale in (GATE, PAGE):  # they are about the old results
+def _move_into_place(path: Path) -> None:
+    for stale in (GATE, PAGE):  # made from the old results
         (path / stale).unlink(missing_ok=True)
     for name in (*VOUCHED, "run.json"):
-        with suppress(FileNotFoundError):  # moved before the process was killed
+        with suppress(FileNotFoundError):  # a process that was killed has already moved this file
             (path / NEXT / name).replace(path / name)

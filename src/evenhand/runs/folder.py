@@ -8,7 +8,7 @@
     gate.json        the verdict of a policy, if there is one
     report.html      the page for people, made from the other files
 
-A file is written whole or not at all, whenever the process is killed.
+Files are replaced atomically: if the process is killed, each is either the old or the new file, never a part of one.
 """
 
 import hashlib
@@ -41,33 +41,33 @@ ITEMS = ("dataset", "id", "text", "other")
 
 @dataclass(frozen=True)
 class StoredRun(Shown):
-    """A finished run: the folder, its record, and its values and scores as data frames. Users have `evenhand.Run`."""
+    """A finished run: its folder, its record, its values and scores as data frames. Users get an `evenhand.Run`."""
 
     path: Path
     record: RunRecord = field(repr=False)
 
     @classmethod
     def load(cls, path: "StoredRun | str | Path", *, checked: bool = True) -> Self:
-        """The run in this folder; if `checked`, raises an error if its files are not those that the audit wrote."""
+        """Load the run in this folder. With `checked`, raise an error if its files do not match their hashes."""
         if isinstance(path, StoredRun):
             if isinstance(path, cls):
                 return path
             run = cls(path.path, path.record)
-            run.__dict__.update(path.__dict__)  # what has been read of its files
+            run.__dict__.update(path.__dict__)  # the frames that were already read from its files
             return run
         if not isinstance(path, str | Path):
-            raise BadInput(f"A run is the folder that an audit wrote. Got {path!r}: give its path.")
+            raise BadInput(f"A run must be given as a `Run` or as the path of its folder. Got {path!r}.")
         path = Path(path)
         if not path.is_dir():
             raise RunError(f"There is no run folder '{path}'. Give the folder that an audit wrote.")
         record = read_record(path)
         if record is None:
             hint = "The run is not finished: run the audit again to continue it." if (path / ANSWERS).exists() else ""
-            raise RunError(f"'{path}' holds no run.json. {hint or 'Give the folder that an audit wrote.'}")
+            raise RunError(f"'{path}' has no run.json. {hint or 'Give the folder that an audit wrote.'}")
         if checked and record.sha256 != _hashes(path, record.sha256):
             raise RunError(
-                f"The results in '{path}' are not those of its run.json: writing was interrupted, or they changed. "
-                + rescore_hint(path)
+                f"The result files in '{path}' do not match the hashes in its run.json: writing was interrupted, or a "
+                f"file was changed. {rescore_hint(path)}"
             )
         return cls(path, record)
 
@@ -82,7 +82,7 @@ class StoredRun(Shown):
         return {"schema": SCHEMA, **plain, **audits[-1], **sample, "partial": self.record.partial, "tasks": tasks}
 
     def task(self, dataset: str, measure: str) -> TaskRecord:
-        """The task of that dataset and measure; raises an error if the run does not have it."""
+        """The task with this dataset and measure. Raises an error if the run does not have it."""
         task = next((task for task in self.record.tasks if task.name == (dataset, measure)), None)
         if task is None:
             near = [name for name in self.datasets if name != dataset and base_name(name) == base_name(dataset)]
@@ -109,23 +109,26 @@ class StoredRun(Shown):
         return list(make_rows(self._values, self.record, self.headline_task))
 
     def values_of(self, dataset: str, measure: str = "") -> list[Row]:
-        """The measure's own values on one dataset, by one measure or by all; first of all items, then by group."""
+        """The measures' own values on a dataset, by one measure or by all: of all items first, then by group."""
         return [row for row in self.rows if row.dataset == dataset and measure in ("", row.measure) and not row.judged]
 
     def rows_of(self, dataset: str, measure: str) -> list[Row]:
-        """Stereotype and default, of all items and by group, then women minus men by kind: core.estimands."""
+        """The estimands of a task: stereotype and default of all items and by group, women minus men by kind.
+
+        See core.estimands.
+        """
         return [row for row in self.rows if row.task.name == (dataset, measure) and row.judged]
 
     def contrasts_of(self, dataset: str, measure: str) -> list[Row]:
-        """The mean differences between partners, by group; none where the dataset has no partners."""
+        """The mean differences between partners, by group; empty if the dataset has no partners."""
         return [row for row in self.rows_of(dataset, measure) if row.contrast]
 
     def main_rows(self, dataset: str, measure: str) -> list[Row]:
-        """What a task is judged by: see runs.rows."""
+        """The rows that a task is judged by: see `Row.main`."""
         return [row for row in self.rows if row.main and row.task.name == (dataset, measure)]
 
     def headline_task(self, dataset: str) -> TaskRecord:
-        """The task that a dataset is judged by: the measure of the lowest rank that has a direction."""
+        """The task that a dataset is judged by: among the measures with a direction, the one of the lowest rank."""
 
         def rank(task: TaskRecord) -> int:
             return LAST if without_direction(self.scores_of(*task.name), task.better) else task.rank
@@ -145,12 +148,12 @@ class StoredRun(Shown):
 
     @cached_property
     def results(self) -> list[dict[str, Any]]:
-        """The values as in results.json, and `lean`: on which side of neutral, by the rule of stats.verdict."""
+        """The values as in results.json, each with `lean`: its side of neutral, by the rule of stats.verdict."""
         return [{**v.row(), "lean": row.verdict.word} for v, row in zip(self._values, self.rows, strict=True)]
 
     @cached_property
     def values(self) -> pd.DataFrame:
-        """One row for each value and contrast; a column for each group, empty in the row of all items."""
+        """One row for each value and contrast, with a column for each group, which is empty in the row of all items."""
         rows = [{**{k: v for k, v in row.items() if k != "groups"}, **row["groups"]} for row in self.results]
         return pd.DataFrame(rows)
 
@@ -161,7 +164,7 @@ class StoredRun(Shown):
 
     @cached_property
     def scores(self) -> pd.DataFrame:
-        """One row for each item: dataset, measure, id, score, a column for each group, and what measures keep."""
+        """One row for each item and measure: dataset, measure, id, score, the groups, and what the measure keeps."""
         scores = self._read("scores.parquet")
         labelled = scores.groupby(["dataset", "measure"]).count()
         for number, task in enumerate(self.record.tasks):
@@ -200,19 +203,19 @@ class StoredRun(Shown):
             of_kinds = (task.kinds.group, *(task.kinds.only or ())) if task.kinds else ()
             groups = dict.fromkeys(group for value in by_task[task.name] for group in value.groups)
             if lacking := [group for group in groups if group not in (*task.by, task.within, *of_kinds)]:
-                self._fail(f"tasks[{number}].by lacks the group '{lacking[0]}' of its values")
+                self._fail(f"tasks[{number}].by lacks the group '{lacking[0]}', which its values have")
             whole += self._complete(by_task[task.name], task)
         return whole if self.record.schema == SCHEMA else with_families(whole, self.record.tasks)
 
     def _complete(self, values: list[ValueRecord], task: TaskRecord) -> list[ValueRecord]:
-        """The values of a task, with the tests and rows that runs of older versions lack on disk."""
+        """The values of a task; for runs of older versions, with the tests and rows that they lack on disk."""
         values = [replace(v, dataset_version=task.dataset_version, partial=task.partial) for v in values]
         if self.record.schema == SCHEMA:
             return values
         return complete_values(values, self.scores_of(*task.name), task, self.record.model, self.record.fingerprint)
 
-    def _fail(self, what: str) -> NoReturn:
-        raise RunError(f"'{self.path / 'run.json'}' is damaged: {what}. {RESTORE}")
+    def _fail(self, fault: str) -> NoReturn:
+        raise RunError(f"'{self.path / 'run.json'}' is damaged: {fault}. {RESTORE}")
 
     def _read(self, name: str) -> pd.DataFrame:
         from pyarrow.parquet import ParquetFile  # pandas.read_parquet would import pyarrow.dataset, which takes longer
@@ -221,7 +224,7 @@ class StoredRun(Shown):
         try:
             with ParquetFile(self.path / name) as file:
                 table: Any = file.read()
-            table.validate(full=True)  # a text that is not UTF-8
+            table.validate(full=True)  # finds texts that are not UTF-8
             return pd.DataFrame(table.to_pandas())
         except (OSError, ValueError) as error:
             raise RunError(f"'{self.path / name}' cannot be read: {error}. {rescore_hint(self.path)}") from error
@@ -234,15 +237,15 @@ class StoredRun(Shown):
         now = read_record(self.path)
         if now is not None and now.sha256.get(name) != self.record.sha256.get(name):
             raise RunError(
-                f"'{self.path}' has been overwritten by another run. Load the folder again, or give each audit its own "
-                "folder: `out`."
+                f"'{self.path}' has been overwritten by another run since it was loaded. Load the folder again. To "
+                "keep both runs, give each audit its own folder with `out`."
             )
         if now is not None and now.sha256 == self.record.sha256:
             self.__dict__["_stamp"] = stamp
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:
-    """Time, size and inode of run.json, which change when it is replaced."""
+    """The modification time, size and inode of run.json, which change when the file is replaced."""
     with suppress(OSError):
         file = (path / "run.json").stat()
         return file.st_mtime_ns, file.st_size, file.st_ino
@@ -259,8 +262,8 @@ def lock_folder(path: Path) -> Iterator[None]:
         lock.acquire(timeout=0)
     except Timeout as error:
         raise RunError(f"Another audit is writing to '{path}'. Wait for it, or choose another `out`.") from error
-    except (OSError, NotImplementedError) as error:  # a disk that is read-only, or knows no locks
-        raise RunError(f"'{path}' cannot be written: {error}. Copy the folder to a place where it can be.") from error
+    except (OSError, NotImplementedError) as error:  # the file system is read-only, or has no locks
+        raise RunError(f"The folder '{path}' cannot be written: {error}. Copy it to a writable place.") from error
     try:
         yield
     finally:
@@ -269,7 +272,7 @@ def lock_folder(path: Path) -> Iterator[None]:
 
 
 def clear(path: Path) -> None:
-    """Delete the files of the run in this folder; others stay."""
+    """Delete the files of the run in this folder, including the model's answers; files that are not evenhand's stay."""
     for name in (*VOUCHED, "run.json", ANSWERS, GATE, PAGE):
         (path / name).unlink(missing_ok=True)
     shutil.rmtree(path / NEXT, ignore_errors=True)
@@ -282,9 +285,9 @@ def write(
     items: Mapping[str, Sequence[Item]],
     kept: StoredRun | None = None,
 ) -> StoredRun:
-    """Save the results and, by dataset, the items; then the record with their hashes.
+    """Write results and items (by dataset), then the record with the hashes of their files; give the run.
 
-    Tasks of the record without a result are those of the run `kept`, whose values, scores and items stay.
+    Tasks of the record that have no result must be tasks of the run `kept`: its values, scores and items are copied.
     """
     fresh = {(result.dataset, result.measure): result for result in results}
     stay = {task.name for task in record.tasks if task.name not in fresh}
@@ -322,7 +325,7 @@ def write(
 
 
 def _hashes(path: Path, names: Iterable[str]) -> dict[str, str]:
-    """The hashes of these files, by name; a missing one counts as empty."""
+    """The SHA-256 of each of these files, by name; a missing file counts as an empty one."""
     try:
         contents = {name: (path / name).read_bytes() if (path / name).is_file() else b"" for name in names}
     except OSError as error:

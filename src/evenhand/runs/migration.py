@@ -1,7 +1,7 @@
 """Migration of records from older schemas to the present one.
 
-Until schema 3 a task said neither which gender a stereotype gives to its items nor what its measure favours; until 2 a
-run was one audit, and seed and limit were the run's; in schema 1, whether it was partial, too.
+Tasks of schemas 1 to 3 have neither the kinds of their dataset nor the traits of their measure. A run of schema 1 or 2
+is a single audit, and `seed` and `limit` are fields of the run, not of its tasks; in schema 1, so is `partial`.
 """
 
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ from evenhand.core.measure import Traits
 from evenhand.measures import MEASURES
 
 SAMPLE = ("seed", "limit", "budget", "partial")
-"""Fields of a task that are about the sample of items that was measured."""
+"""Fields of a task that describe the sample of items."""
 
 
 def migrate(run: Mapping[str, Any], schema: int) -> dict[str, Any]:
-    """Convert a record of any schema to the present one."""
+    """Convert a record of any schema to the fields of the present one; `schema` stays the number in the file."""
     if schema < 3:
         run = _one_audit(run)
     if schema < 4 and isinstance(audits := run.get("audits"), list):
@@ -25,7 +25,10 @@ def migrate(run: Mapping[str, Any], schema: int) -> dict[str, Any]:
 
 
 def _one_audit(run: Mapping[str, Any]) -> dict[str, Any]:
-    """A record of schema 1 or 2 as one audit; tasks get what was the run's, or was not recorded at all."""
+    """Convert a record of schema 1 or 2 to a run with one audit.
+
+    Its tasks get the sample fields of the run, and the builder and partners of their dataset, which may be missing.
+    """
     whole = {name: run[name] for name in ("model", "fingerprint", "sha256") if name in run}
     sample = {name: run[name] for name in SAMPLE if name in run}
     audit = {name: value for name, value in run.items() if name not in (*whole, *sample, "schema", "languages")}
@@ -42,7 +45,7 @@ def _one_audit(run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_kinds(audit: Mapping[str, Any]) -> dict[str, Any]:
-    """An audit whose tasks have the kinds of their dataset, and what their measure says of itself today."""
+    """The audit, its tasks with the kinds and partners of their dataset and the present traits of their measure."""
     from evenhand.datasets.kinds import kinds_of
 
     if not isinstance(tasks := audit.get("tasks"), list):
@@ -65,7 +68,7 @@ INFERENCE = {"group": "gender", "one": "female", "other": "male", "differ": ["se
 
 
 def _partners(task: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The partners of a dataset of ours, which were not recorded until schema 2."""
+    """The partners of a bundled dataset, which the first schemas did not record."""
     by, options = task.get("by"), task.get("dataset_options")
     if not isinstance(by, list) or "gender" not in by or task.get("dataset") == "eec":
         return None

@@ -18,16 +18,16 @@ from evenhand.runs.migration import SAMPLE as SAMPLE
 from evenhand.runs.migration import migrate
 
 Finite = Annotated[float, Field(allow_inf_nan=False, ge=-1e100, le=1e100)]
-"""A finite number whose sums and products are finite, too: answers end at 1e60."""
+"""A finite number, small enough that sums and products of a few are finite, too. Answers are at most 1e60."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
     """How scores in half precision differ from those in float32.
 
-    `shift` is the mean of half - float32 with its 95 % interval, `largest` the largest difference of one item, in the
-    measure's unit. `doubtful` are the groups whose interval could lie on another side of the neutral value, or include
-    it, if the value moved by as much as the interval of `shift` allows.
+    `shift` is the mean of (half precision - float32), `low` and `high` are its 95 % interval, and `largest` is the
+    largest difference of one item, all in the measure's unit. `doubtful` are the groups whose interval could lie on
+    another side of the neutral value, or include it, if the value moved by as much as the interval of `shift` allows.
     """
 
     dataset: str
@@ -42,7 +42,10 @@ class Deviation:
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """How a run in half precision compares with float32, or `why` it was not compared."""
+    """How a run in half precision compares with float32; if it was not compared, `why`.
+
+    `asked` is the dtype that the user asked for, `overflowed` the number of inputs that were redone in float32.
+    """
 
     asked: str | None = None
     overflowed: int | None = None
@@ -52,9 +55,9 @@ class Precision:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """The file that scores were imported from, and how many of its `rows` `matched` an item of the dataset.
+    """The file that scores were imported from. Of its `rows`, `matched` are about an item of the dataset.
 
-    `numbers` names what each row has: the `score` of its item, or the answers that the measure makes a score of.
+    `numbers` are the names of the numbers in each row: `score`, or the answers from which the measure computes it.
     """
 
     file: str
@@ -82,7 +85,7 @@ DESCRIPTIVE = (
 
 
 def _check_finite(data: Kind) -> Kind:
-    """The data, unless it has NaN or infinities: Python reads them from JSON, but JSON does not have them."""
+    """The data. Raises an error for NaN and infinities, which Python reads although JSON does not have them."""
     try:
         json.dumps(data, allow_nan=False)
     except ValueError as error:
@@ -122,17 +125,17 @@ class TaskRecord:
     bounds: tuple[float | None, float | None] = (None, None)
     favours: Favours = "item"
     family: str = ""
-    rank: int = LAST  # this and those from `title` on are of core.measure.Traits
+    rank: int = LAST  # `title` to `rank` are fields of core.measure.Traits
     partners: Partners | None = None
     kinds: Kinds | None = None
     seed: Annotated[int, Field(ge=0)] = field(kw_only=True)
     limit: Annotated[int, Field(ge=1)] | None = field(kw_only=True)
     partial: bool = False  # whether the results are of a sample of at most `limit` items
-    budget: Annotated[int, Field(ge=1)] | None = None  # of all tasks; a sample then has `limit` items
+    budget: Annotated[int, Field(ge=1)] | None = None  # for all tasks together; this one then has `limit` items
 
     @property
     def draw(self) -> str:
-        """What decides which items are in a sample, besides the dataset."""
+        """The limit, budget and seed that a sample was drawn with."""
         return f"limit {self.limit}, {f'budget {self.budget}, ' if self.budget else ''}seed {self.seed}"
 
     @property
@@ -146,13 +149,13 @@ class TaskRecord:
 
     @property
     def genders(self) -> bool:
-        """Whether scores of women and men are compared, each with its partner's."""
+        """Whether the scores of women are compared with those of men, partner by partner."""
         group = self.partners.group if self.partners else ""
         return group == "gender" and self.favours in ("item", "other")
 
     @property
     def by_gender(self) -> bool:
-        """Whether women and men are compared, and partners differ in none of the groups that values are `by`."""
+        """Whether women are compared with men, and partners have the same labels in all groups of `by`."""
         return self.genders and not set(self.partners.differ if self.partners else ()) & set(self.by)
 
     @property
@@ -163,11 +166,11 @@ class TaskRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class AuditRecord:
-    """One audit of a model: its tasks, what was found before measuring, and what it took."""
+    """One audit of a model: its tasks, the doctor's findings, the versions, and the cost."""
 
     evenhand: str = "unknown"
     kind: str = "masked"
-    """The kind of model: masked, causal or nli; "unknown" where scores were imported and nobody said."""
+    """The kind of model: masked, causal, nli or vectors; "unknown" if scores were imported without a kind."""
     loaded: Options = field(default_factory=dict)
     """The model's description of itself: source, revision, dtype, device, ..."""
     tasks: Annotated[tuple[TaskRecord, ...], Field(min_length=1)]
@@ -187,7 +190,7 @@ class AuditRecord:
     versions: Mapping[str, str] = field(default_factory=dict)
     precision: Precision | None = None
     imported: Imported | None = None
-    """Where the scores come from if they were computed elsewhere: no model was asked or checked."""
+    """The origin of scores that were computed elsewhere; then no model was asked or checked."""
 
     @property
     def unfit(self) -> bool:
@@ -216,10 +219,10 @@ class RunRecord:
     model: str
     fingerprint: str
     audits: Annotated[tuple[AuditRecord, ...], Field(min_length=1)]
-    """The latest is the last; a task that was measured again is only in the later one."""
+    """The latest is the last. A task that was measured again is only in its latest audit."""
     sha256: Mapping[str, str]
     """The hashes of the result files."""
-    schema: int = SCHEMA  # that of the file it was read from
+    schema: int = SCHEMA  # the schema of the file that the record was read from
 
     @property
     def tasks(self) -> tuple[TaskRecord, ...]:
@@ -262,7 +265,7 @@ class RunRecord:
 
     @property
     def concerns(self) -> list[Finding]:
-        """The doctor's findings that are not fine, without one on vocabulary that repeats a warning."""
+        """The doctor's findings that are not "fine", except those on vocabulary that repeat a warning."""
         concerns = [finding for finding in self.doctor if finding.verdict != "fine"]
         return [f for f in concerns if f.check != "vocabulary" or not f.says.startswith(self.warnings)]
 
@@ -281,7 +284,7 @@ class RunRecord:
 
     @property
     def sample(self) -> str:
-        """A sentence that says which results are of samples; empty if they are all of all items."""
+        """A sentence that says which datasets were sampled; empty if all items of all datasets were measured."""
         limits: dict[str, dict[str, None]] = {}
         for task in self.tasks:
             if task.partial:
@@ -289,7 +292,7 @@ class RunRecord:
                 limits.setdefault(most, {})[task.dataset] = None
         everything = len(limits) == 1 and all(task.partial for task in self.tasks)
         samples = [
-            f"{most} of {'each dataset' if everything else ', '.join(of_these)}" for most, of_these in limits.items()
+            f"{most} of {'each dataset' if everything else ', '.join(datasets)}" for most, datasets in limits.items()
         ]
         return f"Partial: a sample of {'; of '.join(samples)}." if samples else ""
 
@@ -302,13 +305,14 @@ TASK = TypeAdapter(TaskRecord)
 
 
 def check_recordable(task: TaskRecord) -> TaskRecord:
-    """The record, if it could be read again; a user's measure or dataset may have attributes of wrong types."""
+    """The record, as it is read again. Raises an error if a user's measure or dataset has attributes of wrong types."""
     try:
         return TASK.validate_json(TASK.dump_json(task, warnings=False), strict=True)
     except ValidationError as error:
         where, says = describe_error(error)
         raise BadInput(
-            f"{task.measure} on {task.dataset} cannot be recorded: its {where} {says}. Change the class."
+            f"{task.measure} on {task.dataset} cannot be recorded: its {where} {says}. Correct the class of the "
+            "measure or dataset."
         ) from error
 
 
@@ -319,7 +323,10 @@ def as_plain(record: RunRecord) -> dict[str, Any]:
 
 
 def read_record(path: Path) -> RunRecord | None:
-    """The record of the run in this folder; None if it is not finished. A run of a newer evenhand is an error."""
+    """Read the record of the run in this folder; None if the run is not finished. Raises NewerRun if it is too new.
+
+    An interrupted replacement of the run's files is finished first: see `recover`.
+    """
     file = path / "run.json"
     recover(path)
     if not file.exists():
@@ -329,14 +336,14 @@ def read_record(path: Path) -> RunRecord | None:
         raise RunError(f"'{file}' is not the record of a run. Give the folder that an audit wrote.")
     schema = data["schema"]
     if type(schema) is not int or schema < 1:  # a bool is an int, too
-        raise RunError(f"'{file}' is damaged: schema should be a whole number from 1, got {schema!r}. {RESTORE}")
+        raise RunError(f"'{file}' is damaged: schema should be an integer of at least 1, got {schema!r}. {RESTORE}")
     if schema > SCHEMA:
         raise NewerRun(
-            f"The run in '{path}' has schema {schema}, this evenhand reads up to {SCHEMA}: "
-            "a newer one wrote it. Upgrade evenhand."
+            f"A newer evenhand wrote the run in '{path}': it has schema {schema}, and this version reads schemas up "
+            f"to {SCHEMA}. Upgrade evenhand."
         )
     record = validate(RUN, migrate(data, schema), file)
     for task in record.tasks:
         if task.partial and task.limit is None:
-            raise RunError(f"'{file}' is damaged: limit should be the size of the samples, got null. {RESTORE}")
+            raise RunError(f"'{file}' is damaged: limit should be the size of the sample, got null. {RESTORE}")
     return record

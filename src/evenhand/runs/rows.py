@@ -1,4 +1,4 @@
-"""The rows of a run, each a number with its verdict: reports, exports and gates are made of them. And their words."""
+"""Rows of a run, each a number with its verdict, for reports, exports and gates; words for measures and datasets."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from evenhand.stats.estimate import Estimate
 from evenhand.stats.verdict import Lean, decide, size
 
 FEMALE_MALE = ", female - male"
-"""What policies and tables add to the name of a measure whose female and male items are compared as pairs."""
+"""The suffix that policies and tables add to a measure's name for its mean difference over pairs, female - male."""
 NO_ESTIMATE, UNTESTED = Estimate(math.nan), Lean(0, "untested")
 
 
@@ -22,10 +22,10 @@ class Number(Estimate):
     """An estimate, the value that means "no bias", and how it is printed."""
 
     neutral: float = 0.0
-    """NaN where there is none."""
+    """NaN if the measure has no neutral value."""
     form: str = "+.3f"
     narrow: Estimate = NO_ESTIMATE
-    """The value with the interval in these sentences, where its own covers others."""
+    """The value with its interval for these templates and words alone, if `low` and `high` also cover others."""
     verdict: Lean = UNTESTED
 
     @property
@@ -40,7 +40,7 @@ class Number(Estimate):
 
 
 class OfTask:
-    """The dataset and the measure of a row, of one run or of two."""
+    """The dataset and the measure of a row; the base of rows of one run and of rows that compare two."""
 
     __slots__ = ()
     task: TaskRecord
@@ -62,10 +62,10 @@ class OfTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row(OfTask, Number):
-    """A number of a run: of all items, or of those with the labels `groups`. NaN means no number.
+    """A value of a run, of all items or of those with the labels `groups`; NaN if there is none.
 
-    With `contrast`, the mean difference between partners ("female - male"); n counts pairs, and neutral is 0. With
-    `estimand`, stereotype or default: core.estimands.
+    With `contrast`, it is the mean difference between partners ("female - male"), n counts pairs, and neutral is 0.
+    With `estimand`, it is the stereotype or the default: see core.estimands.
     """
 
     task: TaskRecord
@@ -78,23 +78,23 @@ class Row(OfTask, Number):
     prior: float
     """See core.scores.Value."""
     main: bool
-    """Whether its task is judged by it."""
+    """Whether the task is judged by this row."""
     judging: Callable[[str], TaskRecord] = field(repr=False, compare=False)
-    """Gives the task that a dataset of the run is judged by: it takes the scores to know that."""
+    """`StoredRun.headline_task`, which is called only when needed, since it reads the scores."""
 
     @property
     def headline(self) -> bool:
-        """Whether its dataset is judged by it: a main row of the measure of the lowest rank."""
+        """Whether the dataset is judged by this row: a main row of its headline task."""
         return self.main and self.judging(self.dataset).name == self.task.name
 
     @property
     def judged(self) -> bool:
-        """Whether it is a stereotype, a default or a contrast, and not a value as the measure defines it."""
+        """Whether this is a stereotype, a default or a contrast, and not a value as the measure defines it."""
         return bool(self.contrast or self.estimand)
 
     @property
     def part(self) -> bool:
-        """Whether it is the value of a part within a group, such as one profession."""
+        """Whether this is the value of a part within a group, such as one profession."""
         return bool(self.task.within) and self.task.within in self.groups
 
     @property
@@ -107,29 +107,29 @@ class Row(OfTask, Number):
 
     @property
     def size(self) -> str:
-        """How large the lean is: stats.verdict.size; empty where it does not lean."""
+        """The size of the lean in a word (stats.verdict.size); empty if the value does not lean."""
         return size(self, self.neutral, self.task.unit) if self.leans else ""
 
     @property
     def label(self) -> str:
-        """What it is called among the rows of its task."""
+        """The name of the row among the rows of its task."""
         return row_label(self.groups, self.estimand)
 
     @property
     def of(self) -> str:
-        """The items it is about, in words."""
+        """The estimand or contrast and the items of the row, in words."""
         labels = ", ".join(f"{group} {label}" for group, label in self.groups.items())
         return ", ".join(filter(None, (self.estimand, self.contrast, labels))) or "all items"
 
     @property
     def key(self) -> tuple[tuple[str, str], ...]:
-        """What tells it apart from the other rows of its task."""
+        """The labels, contrast and estimand that identify the row among the rows of its task."""
         more = {"contrast": self.contrast, "estimand": self.estimand}
         return (*self.groups.items(), *((name, kind) for name, kind in more.items() if kind))
 
 
 def missing_row(record: RunRecord, task: TaskRecord, like: Row | None = None) -> Row:
-    """A row without a value, for a run that lacks it: `like` that of another run, else of all items."""
+    """A row without a value, for a run that lacks the row `like` of another run; by default a row of all items."""
     known: dict[str, Any] = {"groups": {}, "contrast": "", "estimand": "", "neutral": 0.0, "form": "+.3f", "main": True}
     known |= {name: getattr(like, name) for name in known} if like else {}
     known |= {"model": record.model, "fingerprint": record.fingerprint, "audit": record.audit_of(task)}
@@ -138,12 +138,15 @@ def missing_row(record: RunRecord, task: TaskRecord, like: Row | None = None) ->
 
 
 def number_form(task: TaskRecord, neutral: float, compared: str) -> str:
-    """The format of a value: with its sign where it can be negative, as what is `compared` always can."""
+    """The format of a value, with its sign if neutral is 0 and the value can be negative.
+
+    Values that are `compared` (stereotypes, defaults, contrasts) can always be negative.
+    """
     return "+.3f" if neutral == 0 and (task.signed or compared) else ".3f"
 
 
 def row_label(groups: Mapping[str, str], estimand: str = "") -> str:
-    """What a row is called: its labels and what is estimated; "all" for a value of all items."""
+    """The name of a row: its labels and its estimand; "all" for the measure's value of all items."""
     return ", ".join(filter(None, (*groups.values(), estimand))) or "all"
 
 
@@ -171,9 +174,9 @@ def make_rows(values: Sequence[ValueRecord], record: RunRecord, judging: Callabl
 
 
 def headline(rows: Sequence[Row]) -> Row:
-    """The one number among a dataset's headline rows: the first.
+    """The row that stands for a dataset, of its headline rows: the first one.
 
-    Where they are differences between women and men by group: the farthest from neutral, those that lean first.
+    Of differences between women and men by group, it is the one farthest from neutral, and a lean goes before others.
     """
 
     def far(row: Row) -> tuple[bool, float]:
@@ -183,15 +186,15 @@ def headline(rows: Sequence[Row]) -> Row:
 
 
 def judged_group(task: TaskRecord) -> dict[str, str]:
-    """The group that a task is judged by: of a dataset about several kinds of bias, the part about gender."""
+    """The group that a task is judged by: the items about gender, if the dataset is about several kinds of bias."""
     return {"bias_type": "gender"} if task.by == ("bias_type",) else {}
 
 
 def _main_values(values: Sequence[ValueRecord], task: TaskRecord) -> list[ValueRecord]:
-    """What a task is judged by: stereotype and default of all items, the headline first.
+    """The values that a task is judged by: stereotype and default of all items, the headline first.
 
-    Where there is no stereotype to tell from a default: women minus men by group, or else the value of all items,
-    or of those about gender.
+    A task without these is judged by women minus men by group, if it has them, or else by the value of all items
+    (those about gender, if the dataset is about several kinds of bias).
     """
     estimands = [value for value in values if value.estimand and not value.groups]
     contrasts = [value for value in values if value.contrast]
@@ -201,19 +204,19 @@ def _main_values(values: Sequence[ValueRecord], task: TaskRecord) -> list[ValueR
 
 
 def measure_words(task: TaskRecord) -> Mapping[str, Any]:
-    """The words for the measure of a task: those beside its code, or else what the run says of it."""
+    """The words for the measure of a task, from the file beside its code; those it lacks are from the run's record."""
     kind = {"higher": "quality", "none": "level"}.get(task.better, "lean")
     recorded = {"title": task.title or task.measure, "asks": task.asks or task.reading, "kind": kind}
     return recorded | {"leans": task.leans, "unit": task.unit} | measures.words_of(task.measure)
 
 
 def dataset_words(name: str) -> Mapping[str, Any]:
-    """The words for a dataset, whatever its options; empty for a user's own."""
+    """The words for a dataset, the same for all of its options; empty for a user's own dataset."""
     return _words().get(base_name(name), {})
 
 
 def cited_with_datasets() -> dict[str, tuple[str, ...]]:
-    """The works to cite, by dataset."""
+    """The keys of the works to cite, by dataset."""
     return {name: tuple(words["cites"]) for name, words in _words().items() if "cites" in words}
 
 

@@ -1,4 +1,4 @@
-"""The values of a run: the rows of results.json, and how they follow from the scores."""
+"""The values of a run: the rows of results.json, and how they are computed from the scores."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -20,10 +20,10 @@ from evenhand.stats.verdict import TESTS, adjust
 
 @dataclass(frozen=True, slots=True)
 class ValueRecord:
-    """A value of results.json: of all items, or of those with the labels `groups`. None means no number.
+    """A value of results.json, of all items or of those with the labels `groups`; None if there is none.
 
-    With `contrast`, the mean difference between partners ("female - male"); n counts pairs, and neutral is 0. With
-    `estimand`, stereotype or default: core.estimands.
+    With `contrast`, it is the mean difference between partners ("female - male"), n counts pairs, and neutral is 0.
+    With `estimand`, it is the stereotype or the default: see core.estimands.
     """
 
     model: str
@@ -45,16 +45,16 @@ class ValueRecord:
     freedom: Finite | None = None
     needed: int = 0
     detectable: Finite | None = None
-    """See stats.estimate.Estimate, as the five above; runs of 0.1.0 have none of them on disk."""
+    """`p` to `detectable` are those of stats.estimate.Estimate; runs of 0.1.0 have none of them on disk."""
     contrast: str = ""
     estimand: Literal["", "stereotype", "default"] = ""
     narrow_low: Finite | None = None
     narrow_high: Finite | None = None
     prior: Finite | None = None
-    """See core.scores.Value, as the three above."""
+    """`contrast` to `prior` are those of core.scores.Value."""
     dataset_version: int = 0
     partial: bool = False
-    """Whether it is of a sample of the items."""
+    """Whether only a sample of the items was measured."""
 
     @property
     def task(self) -> tuple[str, str]:
@@ -73,7 +73,7 @@ VALUES = TypeAdapter(list[ValueRecord])
 
 
 def value_record(value: Value, model: str, fingerprint: str, neutral: float, task: TaskRecord) -> ValueRecord:
-    """A value as results.json has it; `neutral` is that of the measure, that of a difference between partners is 0."""
+    """A value as a row of results.json. `neutral` is the measure's; a difference of women and men is neutral at 0."""
     known: dict[str, Any] = {f.name: _nan_to_none(getattr(value, f.name)) for f in fields(Value)}
     known["groups"] = {name: str(label) for name, label in value.groups.items()}
     known |= {"dataset_version": task.dataset_version, "partial": task.partial}
@@ -82,16 +82,17 @@ def value_record(value: Value, model: str, fingerprint: str, neutral: float, tas
 
 
 def values_from(scores: pd.DataFrame, task: TaskRecord, judged: Judged | None = None) -> list[Value]:
-    """The values of all items and of each group, as an audit computes them; if `judged`, of parts within, too."""
+    """The values of all items and of each group, as an audit computes them; with `judged`, also of parts of groups."""
     within = task.within if judged is not None and task.within in scores else ""
-    how = load(task.measure, **task.measure_options)
-    tested: dict[str, Any] = {"bounds": Traits.of(how).bounds, "neutral": how.neutral, "judged": judged or "none"}
+    measure = load(task.measure, **task.measure_options)
+    bounds, neutral = Traits.of(measure).bounds, measure.neutral
+    tested: dict[str, Any] = {"bounds": bounds, "neutral": neutral, "judged": judged or "none"}
     design = replace(Design.of(task), within=within)
-    return list(group_values(scores_in(scores), summary_of(how), design, seed=task.seed, **tested))
+    return list(group_values(scores_in(scores), summary_of(measure), design, seed=task.seed, **tested))
 
 
 def rows_from(scores: pd.DataFrame, task: TaskRecord) -> list[Value]:
-    """Stereotype, default and contrasts of a task, as an audit computes them."""
+    """Stereotype, default and contrasts of a task, as an audit computes them; empty if its measure is unknown."""
     if task.measure not in MEASURES:
         return []
     return estimates(scores, Design.of(task), load(task.measure, **task.measure_options), seed=task.seed)
@@ -100,7 +101,7 @@ def rows_from(scores: pd.DataFrame, task: TaskRecord) -> list[Value]:
 def complete_values(
     values: Sequence[ValueRecord], scores: pd.DataFrame, task: TaskRecord, model: str, fingerprint: str
 ) -> list[ValueRecord]:
-    """The values of a run of an older version, with the tests and rows that its scores give."""
+    """The values of a run that an older version wrote, with the tests and rows that its scores give."""
     known = MEASURES.get(task.measure)
     if known is None:
         return list(values)
@@ -109,7 +110,8 @@ def complete_values(
     if known.version == task.measure_version:
         judged = "none" if without_direction(scores, task.better) else judged_values(rows, Design.of(task), known)
         computed = {tuple(sorted(v.groups.items())): v for v in values_from(scores, task, judged)}
-        same = ("low", "high", *TESTS) if not any(value.clusters for value in values) else TESTS  # 0.1.0: other ends
+        # Runs of 0.1.0, which have no clusters on disk, have other intervals, too.
+        same = ("low", "high", *TESTS) if not any(value.clusters for value in values) else TESTS
         values = [
             replace(value, **{name: _nan_to_none(getattr(again, name)) for name in same})
             if (again := computed.get(tuple(sorted(value.groups.items()))))
@@ -120,7 +122,7 @@ def complete_values(
 
 
 def with_families(rows: Sequence[ValueRecord], tasks: Sequence[TaskRecord]) -> list[ValueRecord]:
-    """The rows with p adjusted over families that several measures of a dataset share: the labels of a classifier."""
+    """The rows, with p adjusted over families that several measures share, such as the labels of a classifier."""
     shared = {task.name: (task.dataset, task.family) for task in tasks if task.family}
     families: dict[object, list[int]] = {}
     for place, row in enumerate(rows):
