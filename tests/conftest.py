@@ -21,17 +21,19 @@ settings.load_profile("evenhand")
 
 LONG = (
     "test_docs",
-    "test_random_kills",
-    "test_notebooks",
-    "test_remote_model",
-    "test_kills",
+    "test_doctor",
+    "test_own_mitigations",
+    "test_trainer",
+    "test_workers",
     "test_audit",
-    "test_action",
-    "test_checkpoints",
-    "test_debias",
+    "test_audit_served",
+    "test_track",
     "test_train_and_measure",
     "test_page",
+    "test_random_kills",
+    "test_kills",
     "test_masked",
+    "test_debias",
 )
 """Files that take longest: they come first, so that no process waits for the other at the end."""
 
