@@ -33,13 +33,13 @@ def rows() -> Iterator[Row]:
         yield Row(NAME, ours=math.nan, note="not run: Ray is not installed")
         return
     check_engine("ray", None, None)
-    from evenhand.distributed.workers import connection
+    from evenhand.distributed.workers import connected_cluster
 
     threads, asked = torch.get_num_threads(), os.environ.get("OMP_NUM_THREADS")
     torch.set_num_threads(1)  # a worker has as many as we
     os.environ["OMP_NUM_THREADS"] = "1"  # and so have the libraries below it
     try:
-        with connection(cpus=3):
+        with connected_cluster(cpus=3):
             yield _row()
     finally:
         torch.set_num_threads(threads)

@@ -29,7 +29,7 @@ from evenhand.cli.terminal import run as run_command
 from evenhand.core.model import about
 from evenhand.distributed import check_engine
 from evenhand.distributed import workers as remote
-from evenhand.distributed.workers import RemoteModel, WorkerPool, connection, stream_chunks
+from evenhand.distributed.workers import RemoteModel, WorkerPool, connected_cluster, stream_chunks
 from evenhand.errors import ClusterError, UnknownName
 from evenhand.models import ModelSource
 from evenhand.models.cache import Remembering
@@ -57,14 +57,14 @@ def test_a_cluster_that_is_not_there_is_an_error_at_once(
     start = time.monotonic()
     assert run_command(app, [*command, "--engine", "ray", "--address", address]) == 2
     assert time.monotonic() - start < 20
-    assert f"no Ray cluster to work on at {address}: Connection refused" in capsys.readouterr().err
+    assert f"no Ray cluster at {address}: Connection refused" in capsys.readouterr().err
 
 
 def test_whoever_listens_but_is_no_cluster_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote, "ANSWERING", 1.0)
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"127.0.0.1:{server.getsockname()[1]}"
-        with pytest.raises(ClusterError, match="did not answer in 1 s"), connection(address):
+        with pytest.raises(ClusterError, match="did not answer in 1 s"), connected_cluster(address):
             pass
 
 

@@ -294,7 +294,7 @@ def _sweep_on_ray(
     address: str | None,
     workers: int | None,
 ) -> Iterator[AnyRun]:
-    from evenhand.distributed.workers import connection, remote_model, threads, worker_pool
+    from evenhand.distributed.workers import connected_cluster, remote_model, threads, worker_pool
 
     if address is None and workers and workers * threads() > (cores := os.cpu_count() or 1):
         log.warning(
@@ -303,7 +303,7 @@ def _sweep_on_ray(
         )
     to_load = [source for source in sources.values() if source.given is None]
     device = to_load[0].loading.get("device") if to_load else None
-    with connection(address, cpus=workers and workers * threads()):
+    with connected_cluster(address, cpus=workers and workers * threads()):
         cluster = worker_pool(workers, device, len(to_load))
 
         def audit_one(name: str, source: ModelSource) -> AnyRun:

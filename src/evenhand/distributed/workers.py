@@ -1,8 +1,9 @@
-"""Work on a Ray cluster: batches of a model that each worker holds, or chunks of texts.
+"""Work on a Ray cluster: batches of questions for a model, or chunks of texts.
 
-This machine holds no part of the model. A worker plans the whole list of questions, as a local run would; then all
-workers run its batches. So the numbers are those of a local run, to the last bit, at the same batch size, dtype and
-threads. Ray's own pools and restarts are not used: they wait for a lost machine (docs/design.md, decision 50).
+Each worker loads the whole model; the client loads nothing. One worker plans the whole list of questions, as a local
+run does, and all workers run the batches of this plan. So the numbers equal those of a local run to the last bit, at
+the same batch size, dtype and number of threads. Ray's actor pools and restarts are not used, because they wait for a
+lost machine (docs/design.md, decision 50).
 """
 
 import logging
@@ -22,7 +23,7 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import Any, Self, TypeVar, cast
 
-# No usage statistics, no warnings about later versions of Ray, no logs of lost machines among our results.
+# No usage statistics, no warnings about newer versions of Ray, no logs of lost machines between our results.
 os.environ |= {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
@@ -43,31 +44,31 @@ from evenhand.models.planning.plan import Batch, Plan, Values, answer_all
 
 log = logging.getLogger(__name__)
 
-CONNECTING, ANSWERING = 5.0, 20.0  # seconds to wait for a connection, and for an answer of the cluster
-STORE = 256 * 2**20  # bytes of shared memory of a cluster that we start: workers exchange little
-AHEAD = 2  # batches that a worker has at a time: one to work on, and the next
-TRIES = 3  # workers that may be lost with one batch, and for each place before one has begun
-PATIENCE = 120.0  # seconds that a model may be without any worker on any machine
-TICK = 0.5  # seconds between looks at whether another model has stopped the command
+CONNECTING, ANSWERING = 5.0, 20.0  # seconds to wait for a connection, and for the cluster to respond
+STORE = 256 * 2**20  # bytes of shared memory for a cluster that we start; workers exchange little data
+AHEAD = 2  # batches that a worker holds at a time: the current one and the next
+TRIES = 3  # lost workers that end a run: with the same batch, or per place before any worker has started
+PATIENCE = 120.0  # seconds that a model may wait without a single worker
+TICK = 0.5  # seconds between checks whether another model has stopped the command
 SAME = ("evenhand", "device", "dtype", "attention", "threads", "torch", "transformers", "fingerprint", "limit")
-"""What may change the last bit of an answer, and so must be the same on every machine."""
+"""Properties of a worker that can change the last bit of an answer, and so must be equal on every machine."""
 LOST = (
     *(exceptions.RayActorError, exceptions.WorkerCrashedError, exceptions.NodeDiedError),
     *(exceptions.OutOfMemoryError, exceptions.ObjectLostError),
 )
 Job = tuple[int, tuple[Any, ...]]
-"""A number, and a function with its arguments after the first, which is the model."""
+"""A number, and a function to call on the model with these further arguments."""
 UnderWay = dict[Any, tuple[Any, Job | None]]
-"""By the Ray reference to the result: the worker, and its job; None for the first message of a worker that starts."""
+"""By Ray reference to the result, the worker and its job. The job is None while the worker starts."""
 T = TypeVar("T")
 Chunk = TypeVar("Chunk")
 
 
 @contextmanager
-def connection(address: str | None = None, cpus: int | None = None) -> Iterator[None]:
-    """Connect to the cluster at `address`, or start one on this machine with `cpus` CPUs, by default all.
+def connected_cluster(address: str | None = None, cpus: int | None = None) -> Iterator[None]:
+    """Connect to the cluster at `address`, or start one on this machine with `cpus` CPUs (default: all).
 
-    A process that is connected to Ray already stays connected.
+    An existing connection of this process to Ray is used, and stays open.
     """
     if ray.is_initialized():
         yield
@@ -80,7 +81,7 @@ def connection(address: str | None = None, cpus: int | None = None) -> Iterator[
     log.info("Starting Ray on this machine." if address is None else f"Joining the Ray cluster at {address}.")
     try:
         ray.init(**options)
-    except Exception as error:  # a node that takes too long to start is a plain Exception of Ray's
+    except Exception as error:  # if a node takes too long to start, Ray raises a plain Exception
         raise _no_cluster_error(address or "this machine", str(error)) from error
     try:
         yield
@@ -89,7 +90,7 @@ def connection(address: str | None = None, cpus: int | None = None) -> Iterator[
 
 
 def check_reachable(address: str) -> None:
-    """Raise if there is no cluster at the address: Ray itself would try for minutes, and then end the process."""
+    """Raise an error if there is no cluster at the address. Ray would try for minutes, and then end the process."""
     host, _, port = address.rpartition(":")
     if not host or "//" in host or not port.isdecimal():
         raise BadInput(
@@ -109,18 +110,18 @@ def check_reachable(address: str) -> None:
 
 def _no_cluster_error(address: str, why: str) -> ClusterError:
     return ClusterError(
-        f"There is no Ray cluster to work on at {address}: {why.strip().splitlines()[-1].rstrip('.')}. Start one with "
-        "`ray start --head`, on more machines `ray start --address HOST:PORT`, and run this on one of them; or leave "
-        "`address` out, to use only this machine."
+        f"There is no Ray cluster at {address}: {why.strip().splitlines()[-1].rstrip('.')}. Start a cluster with `ray "
+        "start --head`, add other machines with `ray start --address HOST:PORT`, and run this command on one of its "
+        "machines. To use only this machine, remove `address`."
     )
 
 
 @dataclass
 class WorkerPool:
-    """Places for `size` workers; `needs` is what Ray reserves for each.
+    """Places for `size` workers, shared by the models of a command; `needs` is what Ray reserves for each worker.
 
-    `models` have yet to be measured, at most `size` of them at a time: each may have its share of the places, at least
-    one; the last one may have all.
+    `models` counts the models that are not finished, of which at most `size` are measured at a time. Each may use an
+    equal share of the places, at least one; the last model may use all of them.
     """
 
     size: int
@@ -135,14 +136,18 @@ class WorkerPool:
         return max(1, self.size // max(1, self.models))
 
     def finish(self) -> None:
-        """Leave the places of a model that is measured, or has failed, to the others."""
+        """Give the places of a finished or failed model to the other models."""
         with self._lock:
             self.models -= 1
 
 
 @cache
 def _worker_class() -> Any:
-    """The class of workers, local so that Ray sends it by value: evenhand may be missing there, or another version."""
+    """The class of workers.
+
+    It is defined in a function so that Ray pickles it by value: on the worker's machine, evenhand may be missing or
+    have another version.
+    """
 
     class Worker:
         model: Any = None
@@ -161,14 +166,14 @@ def _worker_class() -> Any:
 
 
 def threads() -> int:
-    """The number of threads of a model in this process."""
+    """The number of threads that torch uses in this process."""
     import torch
 
     return torch.get_num_threads()
 
 
 def _load_model(source: str, n_threads: int, loading: Mapping[str, Any]) -> Planned:
-    """Load the model, with the client's number of threads."""
+    """Load the model on a worker, with the client's number of threads."""
     import torch
 
     torch.set_num_threads(n_threads)
@@ -176,7 +181,7 @@ def _load_model(source: str, n_threads: int, loading: Mapping[str, Any]) -> Plan
 
 
 def _with_description(model: Planned, function: Callable[..., Any], *arguments: Any) -> tuple[dict[str, Any], Any]:
-    """A description of the model, which workers must agree on and a run records; then the function's result."""
+    """A description of the model, which must be equal on all workers, and `function(model, *arguments)`."""
     origin, before = about(model), count_overflows(model)
     known = {"fingerprint": model.fingerprint, "kind": kind_of(model), "limit": getattr(model, "limit", None)}
     result = function(model, *arguments)
@@ -194,10 +199,10 @@ def _run_batched(model: Batched, questions: Sequence[Any], answered: Container[i
 
 @dataclass(eq=False)
 class RemoteModel:
-    """A model on the workers of a pool, with the interface of a local one; a `with` block stops them at its end.
+    """A model on the workers of a pool, with the interface of a local model. Leaving its `with` block stops them.
 
-    `load` is called once on each worker, and returns its model. Batches of a lost worker go to others, and another
-    worker replaces it. A batch with which several workers were lost is an error.
+    `load` is called once on each worker, and returns its model. If a worker is lost, other workers run its batches, and
+    a new worker replaces it. If `TRIES` workers are lost with the same batch, an error is raised.
     """
 
     load: Callable[[], Planned]
@@ -205,9 +210,9 @@ class RemoteModel:
     name: str
     overflowed: int = 0
     _workers: dict[Any, str] = field(default_factory=dict)
-    """By worker, the address of its machine; empty until it has started."""
+    """By worker, the address of its machine; empty until the worker has started."""
     _first: dict[str, Any] = field(default_factory=dict)
-    """The description of the model by the first worker that had one, and where that is."""
+    """The description of the model that the first worker gave, with the address of that worker."""
 
     def __enter__(self) -> Self:
         return self
@@ -220,7 +225,7 @@ class RemoteModel:
 
     def _fact(self, name: str) -> Any:
         if not self._first:
-            self.ask(bool)  # starts a worker, which describes its model
+            self.ask(bool)  # any call starts a worker, which describes its model
         return self._first[name]
 
     @property
@@ -245,7 +250,7 @@ class RemoteModel:
         return answer_all(self, questions)
 
     def batched_answers(self, questions: Sequence[Any], answered: Container[int] = ()) -> list[Numbered]:
-        """All on one worker, where each text goes through the network once."""
+        """The answers, all from one worker, so that each text goes through the network once."""
         return cast("list[Numbered]", self.ask(_run_batched, tuple(questions), answered))
 
     def stream(self, batches: Sequence[tuple[int, Batch]]) -> Iterator[tuple[int, Values]]:
@@ -256,21 +261,21 @@ class RemoteModel:
         return result
 
     def _work(self, jobs: Iterable[Job]) -> Iterator[tuple[int, Any]]:
-        """The number and result of each job, as they finish; jobs of lost workers are done again by others."""
+        """The number and result of each job, as jobs finish. Jobs of a lost worker are run again by other workers."""
         waiting, lost, alone_since = deque(jobs), Counter[int | None](), time.monotonic()
         under_way: UnderWay = {worker.hello.remote(): (worker, None) for worker, at in self._workers.items() if not at}
         while waiting or any(job for _, job in under_way.values()):
             if self.pool.stopped.is_set():
-                raise ClusterError("Stopped. Answers so far are kept.")
+                raise ClusterError("The command was stopped. Answers so far are kept.")
             self._hand_out(waiting, under_way)
             if any(self._workers.values()):
                 alone_since = time.monotonic()
             elif time.monotonic() - alone_since > PATIENCE:
                 resources = {name: n for name, n in ray.cluster_resources().items() if name in ("CPU", "GPU")}
                 raise ClusterError(
-                    f"No machine of the cluster has had resources for a worker in {PATIENCE:.0f} s. A worker needs "
-                    f"{self.pool.needs}; all machines together have {resources}. Wait until they are free, or set "
-                    "OMP_NUM_THREADS, the number of CPUs of a worker."
+                    f"In {PATIENCE:.0f} s no machine of the cluster had enough free resources for a worker. A worker "
+                    f"needs {self.pool.needs}; the whole cluster has {resources}. Wait until they are free, or set "
+                    "OMP_NUM_THREADS, the number of CPUs that a worker needs, to a smaller number."
                 )
             for ref in ray.wait([*under_way], timeout=TICK)[0]:
                 worker, job = under_way.pop(ref)
@@ -295,7 +300,7 @@ class RemoteModel:
                         self._workers[worker] = reply["at"]
 
     def _hand_out(self, waiting: deque[Job], under_way: UnderWay) -> None:
-        """Start the workers that are missing; give each that has started a few jobs, the least busy first."""
+        """Start missing workers, and give each started worker up to `AHEAD` jobs, the least busy worker first."""
         busy = Counter(worker for worker, job in under_way.values() if job)
         while len(self._workers) < min(len(waiting) + busy.total(), self.pool.share):
             fresh = _worker_class().options(scheduling_strategy="SPREAD", **self.pool.needs).remote()
@@ -308,7 +313,7 @@ class RemoteModel:
             busy[least] += 1
 
     def _lose(self, worker: Any, job: Job | None, lost: Counter[int | None], error: Exception) -> None:
-        """Let a worker go; an error if too many were lost in the same way."""
+        """Remove a lost worker. Raise an error if too many were lost with the same job, or before any job."""
         if worker in self._workers:  # it may have had several batches
             at = self._workers.pop(worker)
             ray.kill(worker)
@@ -318,26 +323,25 @@ class RemoteModel:
         if lost[number] == (TRIES if job else TRIES * self.pool.size):
             raise ClusterError(
                 f"{lost[number]} workers were lost {'with the same batch' if job else 'before any work'} of "
-                f"'{self.name}', one by one; the usual reason is memory. Try a smaller batch size, or larger machines. "
-                f"Answers so far are kept. The last error: {_first_line(error)}"
+                f"'{self.name}'. This usually means that the workers ran out of memory. Use a smaller `batch_size` or "
+                f"machines with more memory. Answers so far are kept. The last error: {_first_line(error)}"
             ) from None
 
     def _check_same(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> None:
-        """Raise if two descriptions differ: numbers would depend on which worker had which batch."""
+        """Raise an error if two descriptions differ, since numbers would depend on which worker ran which batch."""
         names = [name for name in SAME if one.get(name) != other.get(name)]
         if differences := "; ".join(f"{name} is {one.get(name)} and {other.get(name)}" for name in names):
             raise ClusterError(
-                f"Workers must run the same '{self.name}' in the same way, or numbers would depend on who answers. On "
-                f"{one['at']} and {other['at']}, {differences}. Install the same on every machine, and use only "
-                "machines that are the same."
+                f"All workers must run the same '{self.name}' in the same way, or its numbers would depend on which "
+                f"worker answers. On {one['at']} and {other['at']}, {differences}. Install the same versions on every "
+                "machine, and use machines of one kind."
             )
 
 
 def remote_model(place: ModelPlace, pool: WorkerPool, **loading: Any) -> RemoteModel:
-    """The model on the pool's workers; `loading` as for `evenhand.load`.
+    """The model on the pool's workers; `loading` are options of `evenhand.load`.
 
-    Bundled models and Hub ids are found wherever evenhand is installed; a folder must be on every machine, at the same
-    path.
+    Each worker finds bundled models and Hub ids by itself; a folder must exist on every machine, at the same path.
     """
     path = Path(place.source, place.file).expanduser().absolute()
     source = place.name if place.on_hub or path.parent == BUNDLED else str(path)
@@ -346,9 +350,9 @@ def remote_model(place: ModelPlace, pool: WorkerPool, **loading: Any) -> RemoteM
 
 
 def worker_pool(workers: int | None, device: str | None, n: int = 1) -> WorkerPool:
-    """A pool for n models: by default one worker for each GPU of the cluster, or as many as its CPUs allow.
+    """A pool for n models. The default is one worker per GPU of the cluster, or as many workers as its CPUs allow.
 
-    A worker has as many threads as a local run here, since their number may change the last bits of an answer.
+    A worker uses as many threads as a local run, since the number of threads may change the last bits of an answer.
     """
     resources = ray.cluster_resources()
     gpus, cpus = int(resources.get("GPU", 0)), int(resources.get("CPU", 0))
@@ -358,9 +362,9 @@ def worker_pool(workers: int | None, device: str | None, n: int = 1) -> WorkerPo
 
 
 def stream_chunks(chunks: Iterable[Chunk], work: Callable[[Chunk], T], workers: int | None = None) -> Iterator[T]:
-    """The result of `work` on each chunk, in order. Needs a connection to a cluster.
+    """The result of `work` on each chunk, in order. Must be called within `connected_cluster`.
 
-    Chunks are read only a few ahead of the results, so memory stays flat; Ray does those of a lost worker again.
+    Only a few chunks are read ahead of the results, so memory use is constant. Ray repeats the chunks of a lost worker.
     """
     cpus = int(ray.cluster_resources().get("CPU", 1))
     most = workers if workers and workers < cpus else 2 * cpus  # under way at a time
@@ -377,15 +381,15 @@ def stream_chunks(chunks: Iterable[Chunk], work: Callable[[Chunk], T], workers: 
 
 
 def _as_evenhand_error(error: Exception) -> Exception:
-    """What to raise for an error of Ray: ours as on the worker, a sentence for a full disk and the like."""
+    """The error to raise for Ray's: what the worker raised, or a ClusterError for a full disk or a lost machine."""
     cause: Exception = error.cause if isinstance(error, exceptions.RayTaskError) else error
     if isinstance(cause, EvenhandError):
         return cause
     if not isinstance(cause, (OSError, exceptions.OutOfDiskError, *LOST)):
         return error
     return ClusterError(
-        f"A machine of the cluster cannot go on: {_first_line(cause)}. Free some space or memory there, and run the "
-        "same command again: what is finished is kept."
+        f"A machine of the cluster cannot go on: {_first_line(cause)}. Free disk space or memory on it, and run the "
+        "same command again. Finished work is kept."
     )
 
 

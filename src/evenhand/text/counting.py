@@ -209,9 +209,9 @@ def count_all(
     skipped = {name: {} if vocabulary.pairs else corpus.not_english(lang, name) for name, corpus in corpora.items()}
     with ExitStack() as stack:
         if engine == "ray":
-            from evenhand.distributed.workers import connection
+            from evenhand.distributed.workers import connected_cluster
 
-            stack.enter_context(connection(address, workers))
+            stack.enter_context(connected_cluster(address, workers))
         results = {}
         for name, corpus in corpora.items():
             english = replace(corpus, without=tuple(skipped[name]))

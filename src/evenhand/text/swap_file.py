@@ -331,9 +331,9 @@ def _find_edits(source: Path, job: Job, done: int) -> Generator[list[Edits]]:
     todo: Iterator[Chunk] = (chunk for chunk in chunks if chunk[-1][0] >= done)
     work = partial(_chunk_edits, job=job, done=done, whole=whole)
     if job.engine == "ray":
-        from evenhand.distributed.workers import connection, stream_chunks
+        from evenhand.distributed.workers import connected_cluster, stream_chunks
 
-        with connection(job.address, job.workers):
+        with connected_cluster(job.address, job.workers):
             yield from stream_chunks(todo, work, job.workers)
         return
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
