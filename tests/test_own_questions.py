@@ -293,8 +293,8 @@ def test_what_is_no_question_is_an_error_that_names_the_measure_and_the_item() -
         text: str
 
     for given, says in (
-        (Without("he"), "`ask` must give questions. Got .*Without"),
-        (Embed, "`ask` must give questions. Got <class"),
+        (Without("he"), "`ask` must return questions. Got .*Without"),
+        (Embed, "`ask` must return questions. Got <class"),
         (Layer("he", ["a"]), "unhashable type: 'list'"),
     ):
 

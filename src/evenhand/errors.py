@@ -1,16 +1,16 @@
-"""The tree of errors. Every message says what is wrong, what we got, what is allowed and what to do next.
+"""The exception hierarchy. Every message says what is wrong, what we got, what is allowed and what to do next.
 
 EvenhandError
 ├── BadInput            an item, question, template or option that cannot be used as it is
-│   ├── UnknownName     nothing of that name: model, dataset, measure, suite, option
-│   └── DataNotFound    a released corpus that was not fetched, and is not under EVENHAND_DATA
+│   ├── UnknownName     a name that no model, dataset, measure, suite or option has
+│   └── DataNotFound    a released corpus that is neither fetched nor under EVENHAND_DATA
 ├── ModelError          a model that cannot be loaded or must not be measured
 │   ├── ModelNotFound   not a bundled model, a folder, a cached model or a reachable Hub repository
 │   └── UnfitModel      loaded, but its numbers would mean nothing (no trained head, another kind of model)
 ├── RunError            a run folder that cannot be read or written
-│   ├── NewerRun        one that a newer evenhand wrote
-│   └── OtherModel      one of another model, or of other weights
-└── ClusterError        a Ray cluster that is not there, or whose workers cannot be used
+│   ├── NewerRun        a run folder that a newer evenhand wrote
+│   └── OtherModel      a run folder of another model, or of the same model with other weights
+└── ClusterError        a Ray cluster that cannot be reached, or whose workers cannot be used
 """
 
 import re
@@ -18,13 +18,13 @@ from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
 LONGEST, QUOTED = 500, 200
-"""Most characters of a message, and of a text quoted in it: messages quote files, whose texts have any length."""
+"""The most characters of a message, and of a text quoted in it: messages quote files, whose texts have any length."""
 QUOTES = re.compile(r"""(?<![\w'"])(['"])[^\n]*?\1(?=[\s.,:;!?)\]|]|$)""")
-"""A text in quotation marks; an apostrophe does not begin one."""
+"""A text in quotation marks. An apostrophe within a word does not begin a quotation."""
 
 
 def shorten(text: str, most: int = QUOTED) -> str:
-    """The text, without its middle if it has more than `most` characters."""
+    """The text; if it has more than `most` characters, an ellipsis replaces its middle."""
     start, end = most * 2 // 3, most - most * 2 // 3 - 1
     return text if len(text) <= most else f"{text[:start]}…{text[-end:]}"
 
@@ -32,7 +32,7 @@ def shorten(text: str, most: int = QUOTED) -> str:
 class EvenhandError(Exception):
     """The base of all errors that a user can fix.
 
-    A message has at most 500 characters, and a quoted text at most 200: of longer ones the middle is cut out.
+    A message has at most 500 characters, and a text quoted in it at most 200: the middle of longer texts is cut out.
     """
 
     def __init__(self, message: object = "") -> None:
@@ -49,12 +49,12 @@ class UnknownName(BadInput):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         known = sorted(known)
-        near = get_close_matches(str(name)[:QUOTED], known, n=1)  # from Python, it may not be a string
+        near = get_close_matches(str(name)[:QUOTED], known, n=1)  # callers in Python may pass any object
         suggestion = f" Did you mean '{near[0]}'?" if near else ""
         super().__init__(f"Unknown {kind} '{name}'.{suggestion} Available: {', '.join(known) or 'none'}.")
 
     def __reduce__(self) -> tuple[type[BadInput], tuple[object, ...]]:
-        return BadInput, self.args  # unpickled in another process, it is a BadInput with the same message
+        return BadInput, self.args  # a message alone cannot rebuild an UnknownName in another process
 
 
 def check_known(kind: str, names: Iterable[str], known: Collection[str]) -> None:
@@ -65,7 +65,7 @@ def check_known(kind: str, names: Iterable[str], known: Collection[str]) -> None
 
 
 class DataNotFound(BadInput):
-    """A released corpus that was not fetched, and is not under EVENHAND_DATA."""
+    """A released corpus that is neither fetched nor under EVENHAND_DATA."""
 
 
 class ModelError(EvenhandError):
@@ -77,7 +77,7 @@ class ModelNotFound(ModelError):
 
 
 class UnfitModel(ModelError):
-    """A model that loads, but whose numbers would mean nothing; `check` is the doctor's check that it fails."""
+    """A model that loads, but whose numbers would mean nothing; `check` names the doctor's check that fails."""
 
     def __init__(self, message: str, check: str = "kind of model") -> None:
         super().__init__(message)
@@ -93,8 +93,8 @@ class NewerRun(RunError):
 
 
 class OtherModel(RunError):
-    """A run folder of another model, or of the same one with other weights."""
+    """A run folder of another model, or of the same model with other weights."""
 
 
 class ClusterError(EvenhandError):
-    """A Ray cluster that is not there, or whose workers cannot be used."""
+    """A Ray cluster that cannot be reached, or whose workers cannot be used."""

@@ -10,7 +10,7 @@ TEXT = st.text(alphabet="ab '.,\u6f22\u304b-", min_size=1, max_size=30)
 
 
 def changed(one: str, other: str) -> list[tuple[list[str], list[str]]]:
-    return [([s.of(one) for s in c.here], [s.of(other) for s in c.there]) for c in changes(one, other)]
+    return [([s.of(one) for s in c.old], [s.of(other) for s in c.new]) for c in changes(one, other)]
 
 
 def test_changes_are_whole_words_with_their_place() -> None:
@@ -33,8 +33,8 @@ def test_words_cover_everything_but_white_space(text: str) -> None:
 
 @given(TEXT, TEXT)
 def test_putting_the_changes_in_makes_the_other_sentence(one: str, other: str) -> None:
-    stays = [s.of(one) for s in words(one) if s not in {s for c in changes(one, other) for s in c.here}]
-    also = [s.of(other) for s in words(other) if s not in {s for c in changes(one, other) for s in c.there}]
+    stays = [s.of(one) for s in words(one) if s not in {s for c in changes(one, other) for s in c.old}]
+    also = [s.of(other) for s in words(other) if s not in {s for c in changes(one, other) for s in c.new}]
     assert stays == also
 
 

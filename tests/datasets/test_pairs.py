@@ -35,7 +35,7 @@ def test_the_file_warns_before_anything_else() -> None:
 def test_the_changed_spans_of_the_file_are_right() -> None:
     for row in ROWS:
         spans = " ".join(
-            "/".join(",".join(f"{s.start}-{s.stop}" for s in side) for side in (c.here, c.there))
+            "/".join(",".join(f"{s.start}-{s.stop}" for s in side) for side in (c.old, c.new))
             for c in changes(row["stereotype"], row["counterpart"])
         )
         assert spans == row["changed"], row["id"]

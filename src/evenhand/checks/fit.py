@@ -132,8 +132,8 @@ def _gendered_words(item: Item) -> Iterator[tuple[str, str, Place]]:
             yield "target", gender, place
     elif isinstance(item, NliPair):
         for change in changes(item.premise, item.hypothesis):
-            attribute = _without_article(item.premise, change.here)
-            person = _without_article(item.hypothesis, change.there)
+            attribute = _without_article(item.premise, change.old)
+            person = _without_article(item.hypothesis, change.new)
             if attribute and person:
                 yield "attribute", typed, (item.premise, attribute)
                 yield "target", item.groups.get("gender", ""), (item.hypothesis, person)

@@ -14,17 +14,17 @@ ABOVE_CERTAINTY = "a log-probability above 0"
 WRONG_COUNT = "not as many log-probabilities as were asked for"
 NO_DIRECTION = "a vector of zeros"
 FAULTS = NOT_FINITE, TOO_FAR, ABOVE_CERTAINTY, WRONG_COUNT, NO_DIRECTION
-"""Why the numbers of an answer cannot be used, as opposed to a model's own reasons for having none."""
+"""The notes on answers whose numbers cannot be used; other notes are a model's reasons for a missing answer."""
 ROUNDING = 1e-4
-"""How far above 0 rounding can push a log-probability, a difference of float32 numbers of up to a thousand."""
+"""How far above 0 rounding can push a log-probability: it is a difference of float32 numbers of up to a thousand."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Answer:
-    """The numbers that a question asks for, in the order it defines; NaN, with a note on why, where there are none.
+    """The numbers that a question asks for, in the order that it defines; NaN, with the reason as note, if missing.
 
-    For evenhand's own questions they are natural-log probabilities, and `logps` is another name of them. `text` is what
-    a model wrote, where that is what was asked.
+    Most of evenhand's own questions ask for natural-log probabilities: `logps` is another name of `numbers`. `text` is
+    what a model wrote, in the answer to a `Write`.
     """
 
     numbers: tuple[float, ...]
@@ -49,26 +49,26 @@ class Answer:
 
     @property
     def logp(self) -> float:
-        """The sum, the log-probability of the whole; NaN for an empty sum, since 0 would mean certainty."""
+        """The sum of `logps`, the log-probability of the whole; NaN if there are none, since 0 would mean certainty."""
         return math.fsum(self.numbers) if self.numbers else math.nan
 
 
 class Question(Protocol):
-    """A frozen dataclass with everything its answer depends on, so that it is asked once and cached answers stay valid.
+    """A frozen dataclass with everything its answer depends on: equal questions are asked once, and answers cached.
 
-    A class of your own that extends this one asks for a vector of finite numbers, unless it has a `fault` of its own.
+    Answers to a class of your own that extends this one must be finite numbers, unless it has a `fault` of its own.
     """
 
     __slots__ = ()
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     def fault(self, answer: Answer) -> str:
-        """Why an answer without a note is not valid; empty if it is."""
+        """The reason why an answer without a note is not valid; empty if it is valid."""
         return number_fault(*answer.numbers) if len(answer.numbers) else "no numbers"
 
 
 class OfVector:
-    """A `Question` for a vector: finite numbers, not all of them 0. Cached answers have them in single precision."""
+    """A `Question` for a vector: finite numbers, not all of them 0. Cached answers are stored in single precision."""
 
     __slots__ = ()
     stored_as: ClassVar[str] = "<f4"
@@ -78,9 +78,9 @@ class OfVector:
 
 
 class OfLogps:
-    """A `Question` for log-probabilities, `count` of them; 0 where only a tokenizer knows how many.
+    """A `Question` for `count` log-probabilities; `count` is 0 if only a tokenizer knows their number.
 
-    It does not extend the protocol, which would make `isinstance`, and with it planning, slower.
+    It does not extend the protocol, since that makes `isinstance`, and with it planning, slower.
     """
 
     __slots__ = ()
@@ -95,7 +95,7 @@ class OfLogps:
 
 
 def fault(logps: Sequence[float]) -> str:
-    """Why numbers are no log-probabilities, which are finite, within 1e60 and at most 0; empty if they are."""
+    """The reason why numbers are not log-probabilities (finite, within 1e60, at most 0); empty if they are."""
     return number_fault(*logps) or (ABOVE_CERTAINTY if len(logps) and max(logps) > ROUNDING else "")
 
 
@@ -117,11 +117,11 @@ class Span:
 
 def check_texts(question: object, tuples: tuple[object, ...], *texts: Any) -> None:
     """Raise if one of `texts` is empty or not a string, or one of `tuples` is not a tuple."""
-    if not all(isinstance(given, tuple) for given in tuples) or not all(isinstance(text, str) for text in texts):
+    if not all(isinstance(value, tuple) for value in tuples) or not all(isinstance(text, str) for text in texts):
         check_fields(question)  # a list cannot be hashed, and a string would be a sequence of letters
     for text in texts:
         if not text.strip():
-            raise BadInput(f"{type(question).__name__} needs a text. Got {text!r}: leave empty rows out.")
+            raise BadInput(f"{type(question).__name__} needs a text. Got {text!r}. Remove empty rows.")
 
 
 def check_spans(question: object, text: str, spans: Iterable[Span]) -> None:
@@ -135,4 +135,4 @@ def check_spans(question: object, text: str, spans: Iterable[Span]) -> None:
             )
     for span, following in pairwise(ordered):
         if span.stop > following.start:
-            raise BadInput(f"{type(question).__name__}: spans overlap in {text!r}: {span} and {following}.")
+            raise BadInput(f"{type(question).__name__}: {span} and {following} must not overlap, in {text!r}.")

@@ -1,4 +1,4 @@
-"""Datasets: items, and how they belong together. Rows, intervals and verdicts follow from that."""
+"""Datasets: items, and a design that says how they belong together, on which intervals and verdicts depend."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -16,12 +16,12 @@ from evenhand.errors import BadInput
 Estimand = Literal["stereotype", "default"]
 ESTIMANDS: tuple[Estimand, ...] = ("stereotype", "default")
 SAMPLES = ("template", "slot")
-"""Templates and person words are samples of all that could have been used."""
+"""Groups whose members, templates and person words, are a sample of all that could have been used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Partners:
-    """Which items are partners: they have all groups in common but `group`, and those they may `differ` in.
+    """Which items are partners: those whose labels agree in all groups but `group` and the groups in `differ`.
 
     The contrast is the score of the item with the label `one` minus that of its partner, labelled `other`.
     """
@@ -37,13 +37,13 @@ class Partners:
 
     @property
     def agreeing(self) -> bool:
-        """Whether partners differ in a grammatical form, too (German), so that grammar may explain a difference."""
+        """Whether partners also differ in grammatical form (German), so that grammar may explain a difference."""
         return "form" in self.differ
 
     def pairs(self, scores: pd.DataFrame) -> pd.DataFrame:
-        """One row for each two partners: their groups, both ids and scores, and `difference` = one - other.
+        """One row for each pair of partners: their groups, both ids and scores, and `difference` = one - other.
 
-        `scores` has columns id, score and one for each group. It excludes items whose partner was not measured.
+        `scores` has columns id, score and one for each group. Items whose partner was not measured are excluded.
         """
         if self.group not in scores:
             raise BadInput(f"Partners need the group '{self.group}'. Got: {', '.join(map(str, scores.columns))}.")
@@ -54,8 +54,8 @@ class Partners:
             if side.duplicated(on).any():
                 first, second = side[side.duplicated(on, keep=False)]["id"].tolist()[:2]
                 raise BadInput(
-                    f"Items '{first}' and '{second}' are both {label} and share all other groups, so it is not clear "
-                    "which one is whose partner. Give them a group in which they differ."
+                    f"Items '{first}' and '{second}' are both {label} and agree in all other groups, so their "
+                    "partners are ambiguous. Give the items a group in which these two differ."
                 )
         joined = sides[0].merge(sides[1], on=on, suffixes=(f"_{self.one}", f"_{self.other}"))
         joined["difference"] = joined[f"score_{self.one}"] - joined[f"score_{self.other}"]
@@ -63,17 +63,18 @@ class Partners:
 
 
 FEMALE_MALE = Partners("gender", "female", "male", ("person",))
-"""Sentences about a woman and about a man; `slot` says which person words are partners."""
+"""A sentence about a woman and one about a man, whose person words have the same label in the group `slot`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kinds:
-    """Which gender a stereotype gives to an item: that of its label in `group`, one of `female` or of `male`.
+    """The kind of each item: the gender that a stereotype gives to it.
 
-    Items with other labels have no kind. `turned` is a group and a label: items with that label are of the other kind.
-    `only` is a group and a label: items without it are a control. Within a kind each member of the group `each` counts
-    once. `samples` are groups that are samples besides the clusters, such as templates and person words. Where items do
-    not compare women with men, but two sentences about the same person, there are no `genders` to compare.
+    An item is of the kind female if its label in `group` is one of `female`, of the kind male if it is one of `male`,
+    and otherwise has no kind. `turned` is a group and a label: items with that label have the opposite kind. `only` is
+    a group and a label: items without that label are a control. Within a kind each member of the group `each` counts
+    once. `samples` names groups whose members, such as templates and person words, are a sample, as clusters are.
+    `genders` is False if items compare two sentences about the same person, and not women with men.
     """
 
     group: str
@@ -84,7 +85,7 @@ class Kinds:
     each: str = ""
     samples: tuple[str, ...] = ()
     headline: Estimand = "stereotype"
-    """Use the default if the stereotype is of some of the items only."""
+    """What the dataset is judged by. Use "default" if only some of the items have a kind."""
     genders: bool = True
 
     def of(self, items: pd.DataFrame) -> "pd.Series[str]":
@@ -102,7 +103,7 @@ CALLS_FOR = "calls_for"
 
 
 def without_direction(scores: pd.DataFrame, better: str) -> bool:
-    """Whether some of the words call for he and others for she, so that the value of all of them has no direction."""
+    """Whether some words call for he and others for she: a value over all of them then has no direction."""
     return better == "closer" and CALLS_FOR in scores and bool(scores[CALLS_FOR].nunique() > 1)
 
 
@@ -129,13 +130,14 @@ class Design:
 
 @dataclass(frozen=True, kw_only=True)
 class Dataset:
-    """Items with their provenance; a name and items are enough.
+    """Items with their provenance. Only `name` and `items` are required.
 
-    `by` names the groups a scorecard shows, `within` one that divides them further. `cluster` names the group whose
-    members share words and hence errors: intervals resample it whole; if it is empty, items are resampled. `crossed`
-    names a second such group, whose members occur in all clusters. `partners` says which items differ in gender alone:
-    every measure then has their mean difference, too. `kinds` says which gender a stereotype gives to each item, so
-    that stereotype and default can be told apart. `options` are what it was built with.
+    `by` names the groups that a scorecard shows, `within` a group that divides these further. `cluster` names a group
+    of which items with the same label share words and hence errors, so that intervals resample them together; if it is
+    empty, intervals resample items. `crossed` names a second such group, whose labels occur in all clusters. `partners`
+    says which items differ in gender alone: every measure then also has their mean difference. `kinds` says which
+    gender a stereotype gives to each item, so that stereotype and default can be told apart. `options` are the options
+    that the dataset was built with.
     """
 
     name: str
@@ -148,7 +150,7 @@ class Dataset:
     by: Sequence[str] = ()
     cluster: str = ""
     table: Callable[[], pd.DataFrame] = field(default=pd.DataFrame, repr=False)
-    """The rows for export, with a release's columns if there is one; by default texts and groups of the items."""
+    """Gives the rows for export: those of the release or, by default, the texts and groups of the items."""
     within: str = ""
     crossed: str = ""
     partners: Partners | None = None
@@ -156,7 +158,7 @@ class Dataset:
     flaws: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     builder: str = ""
-    """The name to load it by, if that is not `name`, as for a user's file."""
+    """The name that loads the dataset if it differs from `name`, as for a user's file."""
     sections: Sections | None = field(default=None, repr=False)
     """Extra charts, tables and text in reports of its runs."""
 
@@ -165,7 +167,7 @@ class Dataset:
         if not len(self.items):
             raise BadInput(f"Dataset '{self.name}' has no items.")
         for instance in filter(is_ours, (self, self.items[0])):
-            check_fields(instance, "items", "id")  # items are many, and their ids may be numbers
+            check_fields(instance, "items", "id")  # not `items`, which are many, nor ids, which may be numbers
         ids = set()
         for item in self.items:
             try:
@@ -173,7 +175,7 @@ class Dataset:
             except BadInput as error:
                 raise BadInput(f"Item {item.id!r} of dataset '{self.name}': {error}") from error
             if item.id in ids:
-                raise BadInput(f"Dataset '{self.name}' has two items with the id {item.id!r}. Each needs its own.")
+                raise BadInput(f"Dataset '{self.name}' has two items with the id {item.id!r}. Each needs its own id.")
             ids.add(item.id)
         if self.table is pd.DataFrame:
             object.__setattr__(self, "table", partial(_table, self.items))

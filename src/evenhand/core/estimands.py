@@ -1,14 +1,14 @@
 """Stereotype and default: the two numbers that verdicts on gender rest on, whatever the measure.
 
-d is a score as women minus men: of two partners, the woman's score minus the man's; of pronouns, she minus he; of a
-sentence that carries a stereotype, its distance from neutral if it is about women, the negative of that if it is about
-men. k is the gender that the stereotype gives to the item's kind: a job held by women, a sentence about men.
+d is a score as women minus men. For two partners it is the woman's score minus the man's, for pronouns she minus he,
+and for a sentence that carries a stereotype its distance from neutral, with the sign reversed if the sentence is about
+men. k is the item's kind, the gender that a stereotype gives to it: female for a job that mostly women hold.
 
     stereotype = (mean of d where k is female - mean of d where k is male) / 2
     default    = (mean of d where k is female + mean of d where k is male) / 2
 
 Each kind counts once, however many items it has, and variances are within kinds, so that a default is not noise in the
-stereotype. A value pooled over items confounds the two wherever the kinds are of unequal size.
+stereotype. A value pooled over items confounds stereotype and default if the kinds are of unequal size.
 """
 
 import math
@@ -38,9 +38,9 @@ SIGN = {"female": 1.0, "male": -1.0}
 
 @dataclass(frozen=True)
 class ItemRow:
-    """One row: which items it is made of, in which sets, and what it is called.
+    """A row that is a mean of d: its items, the scale of d, and which row it is.
 
-    `items` has d of each item or pair, and, where two runs are compared, `d_after`.
+    `items` has d and k of each item or pair and, if two runs are compared, `d_after`.
     """
 
     items: pd.DataFrame = field(repr=False)
@@ -51,13 +51,13 @@ class ItemRow:
 
     @property
     def main(self) -> bool:
-        """Whether it is of all items: such rows are a family of their own."""
+        """Whether the row is stereotype or default of all items: such rows are a family of their own."""
         return bool(self.estimand and not self.groups)
 
     def values(self, column: str = "d") -> Floats:
-        """What the row is the mean of: d, turned where the stereotype expects a man, on the scale of the measure."""
+        """The numbers whose mean is the row: d on the measure's scale; for a stereotype, -d if k is male."""
         d = self.items[column].where(self.has_score)
-        if self.scale.weight:  # so that a mean over items is one over clusters of their ratios
+        if self.scale.weight:  # numbers whose mean over items is the mean of the clusters' ratios
             weight, members = self.items[self.scale.weight + column.removeprefix("d")], self.clusterings[0]
             d = d.copy()
             for name in dict.fromkeys(self.sets):
@@ -65,7 +65,7 @@ class ItemRow:
                 if within.any():
                     numbers = d[within].to_numpy(float), weight[within].fillna(1.0).to_numpy(float)
                     d[within] = mean_of_ratios(*numbers, list(compress(members, within)))
-        if self.scale.each:  # so that a mean over items is one over the members of that group
+        if self.scale.each:  # numbers whose mean over items is the mean over the members of that group
             kind, member = self.items["k"], [self.items["k"], self.items[self.scale.each]]
             of_member, n = d.groupby(member).transform("mean"), d.groupby(member).transform("count")
             counted = self.items.assign(m=of_member).drop_duplicates(["k", self.scale.each]).groupby("k")["m"]
@@ -77,18 +77,18 @@ class ItemRow:
 
     @cached_property
     def has_score(self) -> NDArray[np.bool_]:
-        """Which items have d, in both runs where two are compared."""
+        """Which items have d; in both runs, if two are compared."""
         return ~np.isnan(sum(self.items[name].to_numpy(np.float64) for name in ("d", "d_after") if name in self.items))
 
     @cached_property
     def sets(self) -> list[str]:
-        """The set of each item: its kind, where both kinds count equally; otherwise all are in one set."""
+        """The set of each item: its kind if both kinds count equally; otherwise all items are in one set."""
         kinds = self.items["k"].tolist()
         return kinds if self.estimand and self.scale.turns and "" not in kinds else [""] * len(kinds)
 
     @property
     def complete(self) -> bool:
-        """Whether there are several words of each kind: of one word, or one kind, nothing about others can be said."""
+        """Whether there are several words of each kind: one word, or one kind, says nothing about others."""
         row = self if self.has_score.all() else replace(self, items=self.items[self.has_score])
         clusters, crossed, _ = row.clusterings
         sizes = [Counter(kind for kind, _ in set(zip(row.sets, way, strict=True))) for way in (clusters, *crossed)]
@@ -97,16 +97,16 @@ class ItemRow:
 
     @cached_property
     def clusterings(self) -> tuple[list[str], list[list[str]], bool]:
-        """The clusters, further ways to cluster, and whether these make it a claim about other sentences, too."""
+        """The clusters of items, further clusterings, and whether the row then speaks for other sentences, too."""
         scale, items = self.scale, self.items
         wider = all(items[group].nunique() >= FEWEST_SAMPLED for group in scale.samples)
-        crossed = [] if scale.crossed in ("", *self.groups) else [scale.crossed]  # a row of one form has no others
+        crossed = [] if scale.crossed in ("", *self.groups) else [scale.crossed]  # a row of one form has no other
         names = [*crossed, *(scale.samples if wider else ())]
         clusters = items[scale.cluster or "id"].astype(str).tolist()
         return clusters, [items[name].astype(str).tolist() for name in names], bool(scale.samples) and wider
 
     def estimate(self, seed: int, priors: Mapping[str, float]) -> Value:
-        """The value, with interval and p: without these where a kind has one word, NaN where it has none."""
+        """The value with interval and p; without these if a kind has only one word, and NaN if it has none."""
         items, unscored = self.items.dropna(subset="d"), int(self.items["d"].isna().sum())
         row, scale = replace(self, items=items), self.scale
         named: dict[str, Any] = {"groups": self.groups, "contrast": self.contrast, "estimand": self.estimand}
@@ -118,10 +118,10 @@ class ItemRow:
             return Value(value, n=len(items), unscored=unscored, note=note, **named)
         clusters, crossed, wider = row.clusterings
         labels = {**self.groups, "estimand": self.estimand, "gender": self.contrast}
-        how: dict[str, Any] = {"sets": sets, "unit": scale.unit}
+        options: dict[str, Any] = {"sets": sets, "unit": scale.unit}
         rng, neutral = generator(seed, labels), scale.neutral
-        estimate = mean_estimate(values, clusters, rng, crossed=crossed, neutral=neutral, **how)
-        narrow = mean_interval(values, clusters, generator(seed, labels), **how) if wider else (math.nan, math.nan)
+        estimate = mean_estimate(values, clusters, rng, crossed=crossed, neutral=neutral, **options)
+        narrow = mean_interval(values, clusters, generator(seed, labels), **options) if wider else (math.nan, math.nan)
         if any(n for _, n in scale.misread) and not math.isnan(estimate.low):
             contrast = self.estimand == "stereotype"
             estimate = allow_for_misreading(estimate, neutral, scale.misread, contrast=contrast)
@@ -138,15 +138,15 @@ class ItemRow:
 
 @dataclass(frozen=True)
 class SummaryRow:
-    """A row that is a summary of scores: an effect size is a stereotype, but not a mean of d."""
+    """A row that is a summary of scores and not a mean of d, such as the effect size of a stereotype."""
 
     items: pd.DataFrame = field(repr=False)
-    """With columns id, score, one for each group, and `score_after`, where two runs are compared."""
+    """With columns id, score, one for each group and, if two runs are compared, `score_after`."""
     design: Design
     summary: Summary
     estimand: Estimand
     neutral: float
-    """NaN where it is not judged."""
+    """NaN if the row is not judged."""
     groups: Groups = field(default_factory=dict)
     contrast: str = ""
 
@@ -155,7 +155,7 @@ class SummaryRow:
         return not self.groups
 
     def estimate(self, seed: int, priors: Mapping[str, float]) -> Value:
-        """Its value, with interval and, if it is judged, test."""
+        """The value of the row with its interval and, if the row is judged, its test."""
         scores = scores_in(self.items)
         value = value_of(self.groups, scores, self.summary, self.design, neutral=self.neutral, seed=seed)
         return replace(value, estimand=self.estimand)
@@ -182,47 +182,47 @@ class Scale:
     unit: bool = False
     """Whether values lie between 0 and 1."""
     ratio: bool = False
-    """Whether d is a logarithm: the stereotype is shown as exp(2 d), the default as exp(-d), of men against women."""
+    """Whether d is a log ratio: a stereotype s is shown as exp(2 s), a default d as exp(-d), men against women."""
     weight: str = ""
-    """The column that weighs the items of a cluster: `Traits.weight`."""
+    """The column with the weights of items within their cluster: `Traits.weight`."""
     misread: Misread = ()
     turns: bool = True
-    """Whether d is women minus men, so that a stereotype turns its sign; not where nobody's gender is compared."""
+    """Whether a stereotype reverses the sign of d if k is male; not if the items compare no genders."""
 
     def factor(self, estimand: str) -> float:
-        """What d is multiplied by for the logarithm that is shown; 1 unless it is a ratio."""
+        """The factor from an estimand to the logarithm of the ratio that is shown; 1 if the scale is no ratio."""
         return {"stereotype": 2.0, "default": -1.0}.get(estimand, 1.0) if self.ratio else 1.0
 
 
 def rows(
-    scores: pd.DataFrame, design: Design, how: Any, after: pd.DataFrame | None = None
+    scores: pd.DataFrame, design: Design, measure: Any, after: pd.DataFrame | None = None
 ) -> Iterator[ItemRow | SummaryRow]:
-    """The rows of a task: stereotype and default of all items, then of groups; then d of each kind, if there are pairs.
+    """The rows of a task: stereotype and default of all items, then of groups; with partners, also d by kind.
 
-    `scores` has columns id, score and one for each group; `after` the same of another run, whose d is `d_after`.
+    `scores` has columns id, score and one for each group; `after` has the same of another run, whose d is `d_after`.
     """
-    kinds, partners, favours = design.kinds, design.partners, Traits.of(how).favours
-    if kinds is not None and (estimands := summary_of(how).estimands(kinds)):
+    kinds, partners, favours = design.kinds, design.partners, Traits.of(measure).favours
+    if kinds is not None and (estimands := summary_of(measure).estimands(kinds)):
         if after is not None:
             scores = scores.merge(after[["id", "score"]], on="id", suffixes=("", "_after"))
         by = list(design.by)
         for labels, part in [((), scores), *(scores.groupby(by) if by else ())]:
             groups = dict(zip(by, map(str, labels), strict=False))
             for number, (estimand, summary) in enumerate(estimands.items()):
-                neutral = math.nan if number else how.neutral
+                neutral = math.nan if number else measure.neutral
                 yield SummaryRow(part, design, summary, estimand, neutral, groups)
         return
     if favours == "none" or (kinds is None and partners is None) or (not partners and favours in ("item", "other")):
         return
     made_of = {kinds.group, *(label[0] for label in (kinds.turned, kinds.only) if label)} if kinds else set()
     if not made_of <= set(scores):
-        return  # scores of an older version, without the group
-    scale = _scale(design, how)
-    items = _items_with_d(scores, design, how)
+        return  # scores of an older version, which lack the group
+    scale = _scale(design, measure)
+    items = _items_with_d(scores, design, measure)
     if after is not None:
         ids = [column for column in items if str(column).startswith("id")]
         columns = [*ids, "d", *([scale.weight] if scale.weight else [])]
-        items = items.merge(_items_with_d(after, design, how)[columns], on=ids, suffixes=("", "_after"))
+        items = items.merge(_items_with_d(after, design, measure)[columns], on=ids, suffixes=("", "_after"))
     counted = items
     if kinds is not None and kinds.genders:
         group, wanted = kinds.only or ("", "")
@@ -239,39 +239,39 @@ def rows(
         level = kinds.group if kinds else next((name for name in design.by if name != partners.group), "")
         for label, part in items.groupby(level) if level else [("all", items)]:
             yield ItemRow(part, scale, "", {level: str(label)} if level else {}, partners.contrast)
-    elif kinds is not None and favours == "stereotype":  # nobody's gender is compared: what is scored itself
+    elif kinds is not None and favours == "stereotype":  # no genders are compared: scores as they are
         of_no_kind = counted["k"].eq("") if kinds.genders else counted["k"].ne("")
         for label, part in counted[of_no_kind].groupby(kinds.group):
             yield ItemRow(part, replace(scale, turns=False), "stereotype", {kinds.group: str(label)})
 
 
 def estimates(
-    scores: pd.DataFrame, design: Design, how: Any, *, seed: int = 0, priors: Mapping[str, float] | None = None
+    scores: pd.DataFrame, design: Design, measure: Any, *, seed: int = 0, priors: Mapping[str, float] | None = None
 ) -> list[Value]:
-    """The values of `rows`, with intervals and tests; p is adjusted over the rows of all items, then over the others.
+    """The values of `rows` with intervals and tests; p is adjusted over rows of all items, and separately over others.
 
-    `priors` has what the measure compares each item with, by id: its `prior`.
+    `priors` has the measure's `prior` of each item, by id.
     """
-    values = [(row.main, row.estimate(seed, priors or {})) for row in rows(scores, design, how)]
+    values = [(row.main, row.estimate(seed, priors or {})) for row in rows(scores, design, measure)]
     families = [[value for main, value in values if main is first] for first in (True, False)]
     if design.partners is not None and design.partners.agreeing:
         return [value for family in families for value in family]
-    brings_rows = design.kinds is not None and bool(summary_of(how).estimands(design.kinds))  # one is not judged
+    of_summary = design.kinds is not None and bool(summary_of(measure).estimands(design.kinds))  # one is not judged
     adjusted = [value for family in families for value in adjust(family, crossed=True)]
-    return [replace(value, needed=0) if brings_rows and math.isnan(value.p) else value for value in adjusted]
+    return [replace(value, needed=0) if of_summary and math.isnan(value.p) else value for value in adjusted]
 
 
-def judged_values(values: Sequence[Value], design: Design, how: Any) -> Judged:
-    """Which of a measure's own values get a verdict: none that mixes stereotype and default, or grammar and bias."""
+def judged_values(values: Sequence[Value], design: Design, measure: Any) -> Judged:
+    """Which of a measure's own values get a verdict: none that mixes stereotype with default, or grammar with bias."""
     if design.partners is not None and design.partners.agreeing:
         return "none"
     if not any(value.estimand and not value.groups for value in values):
         return "all"
-    return "within" if Traits.of(how).favours == "men" else "none"
+    return "within" if Traits.of(measure).favours == "men" else "none"
 
 
 def _stereotype_and_default(items: pd.DataFrame, scale: Scale, kinds: Kinds, groups: Groups) -> Iterator[ItemRow]:
-    """Stereotype and default of these items; the default of all of them where that is the headline."""
+    """Stereotype and default of these items; a default that is the headline also counts items without a kind."""
     of_kind = items[items["k"] != ""]
     if groups and of_kind.empty and scale.weight:  # prompts that name nothing with a kind
         yield ItemRow(items, scale, "default", groups)
@@ -284,21 +284,21 @@ def _stereotype_and_default(items: pd.DataFrame, scale: Scale, kinds: Kinds, gro
             yield ItemRow(of_kind, scale, "default", groups)
 
 
-def _items_with_d(scores: pd.DataFrame, design: Design, how: Any) -> pd.DataFrame:
-    """d of each item, or of each two partners, with its kind; without those that the measure does not count."""
-    kinds, traits = design.kinds, Traits.of(how)
+def _items_with_d(scores: pd.DataFrame, design: Design, measure: Any) -> pd.DataFrame:
+    """d and kind of each item, or of each pair of partners, without items that the measure does not count."""
+    kinds, traits = design.kinds, Traits.of(measure)
     favours, weight = traits.favours, traits.weight
     if weight and weight not in scores:  # no item has an answer
         scores = scores.assign(**{weight: math.nan})
-    if (counts := getattr(how, "counts", None)) is not None:
-        with foreign(f"The measure '{how.name}' failed to say which scores count", how):
+    if (counts := getattr(measure, "counts", None)) is not None:
+        with foreign(f"The measure '{measure.name}' failed in `counts`", measure):
             scores = scores[counts(scores)]
     if design.partners is not None:
         items = design.partners.pairs(scores)
         d = items["difference"] * (-1.0 if favours == "other" else 1.0)
         items = items.assign(d=d, id=items[f"id_{design.partners.one}"])
     else:
-        items = scores.assign(d=scores["score"] - (0.0 if traits.unit == "ratio" else how.neutral))
+        items = scores.assign(d=scores["score"] - (0.0 if traits.unit == "ratio" else measure.neutral))
     items = items.assign(k=kinds.of(items) if kinds else "")
     if favours == "men":
         return items.assign(d=-items["d"])
@@ -307,10 +307,10 @@ def _items_with_d(scores: pd.DataFrame, design: Design, how: Any) -> pd.DataFram
     return items
 
 
-def _scale(design: Design, how: Any) -> Scale:
-    kinds, traits = design.kinds or Kinds(""), Traits.of(how)
+def _scale(design: Design, measure: Any) -> Scale:
+    kinds, traits = design.kinds or Kinds(""), Traits.of(measure)
     ratio = traits.unit == "ratio"
     of_differences = design.partners is not None or ratio
-    neutral, unit = (0.0, False) if of_differences else (how.neutral, traits.bounds == (0.0, 1.0))
+    neutral, unit = (0.0, False) if of_differences else (measure.neutral, traits.bounds == (0.0, 1.0))
     clustering = design.cluster, design.crossed, kinds.samples, kinds.each
     return Scale(*clustering, neutral, unit, ratio, traits.weight, traits.misread, kinds.genders)

@@ -26,31 +26,31 @@ LARGEST = 2**28
 CHECKPOINT = re.compile(r"(checkpoint|ckpt|step|epoch)[-_]?\d+|(final|best|last)([-_](checkpoint|model))?", re.I)
 """Names that trainings often give to folders of checkpoints."""
 UNFINISHED = ".unfinished"
-"""The ending of files that are being written. One that a killed process left is removed by the next write there."""
+"""The suffix of files that are being written. The next write to the folder removes those of killed processes."""
 
 
 def read_parsed(path: Path, parse: Callable[[str], Parsed]) -> Parsed:
-    """Read and `parse` a file in UTF-8; an OSError or ValueError if it is no regular file, too large or damaged.
+    """Read and `parse` a UTF-8 file. Raises OSError or ValueError if it is not a regular file, too large or damaged.
 
     Reading a pipe would block, and a device such as /dev/zero never ends.
     """
     if path.exists() and not path.is_file() and not path.is_dir():
         raise OSError("it is not a regular file")
     if (size := path.stat().st_size) > LARGEST:
-        raise OSError(f"it has {size:,} bytes, and {LARGEST:,} are allowed")
+        raise OSError(f"it has {size:,} bytes, but at most {LARGEST:,} are allowed")
     return parse_text(path.read_text(encoding="utf-8"), parse)
 
 
-def read_given(path: Path, parse: Callable[[str], Parsed], what: str, do: str) -> Parsed:
-    """Read and `parse` a user's file; an error says `what` it is, why it cannot be read, and what to `do`."""
+def read_given(path: Path, parse: Callable[[str], Parsed], kind: str, advice: str) -> Parsed:
+    """Read and `parse` a user's file. An error begins with `kind` ("The policy") and ends with `advice`."""
     try:
         return read_parsed(path, parse)
     except (OSError, ValueError) as error:
-        raise BadInput(f"{what} '{path}' cannot be read: {error}. {do}".lstrip()) from error
+        raise BadInput(f"{kind} '{path}' cannot be read: {error}. {advice}".lstrip()) from error
 
 
 def parse_text(text: str, parse: Callable[[str], Parsed]) -> Parsed:
-    """Call `parse` on a text; a ValueError if it is damaged or nested too deeply."""
+    """Call `parse` on a text. Raises ValueError if the text is damaged or nested too deeply."""
     try:
         return parse(text)
     except RecursionError:
@@ -58,9 +58,9 @@ def parse_text(text: str, parse: Callable[[str], Parsed]) -> Parsed:
 
 
 def from_json(text: str) -> Any:
-    """Parse JSON; a ValueError if it is damaged or nested too deeply.
+    """Parse JSON. Raises ValueError if it is damaged or nested too deeply.
 
-    An integer too large for a float becomes infinite, which is refused wherever a number is needed.
+    An integer too large for a float becomes infinity, which is refused wherever a number is needed.
     """
     return parse_text(
         text, partial(json.loads, parse_int=lambda whole: int(whole) if len(whole) < 300 else float(whole))
@@ -79,19 +79,19 @@ def json_lines(path: Path) -> Iterator[tuple[int, Any]]:
 
 
 def prepare(path: Path) -> None:
-    """Make the output folder and check that it can be written."""
+    """Create the output folder, and check that files can be written into it."""
     try:
         path.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=path).close()
     except (FileExistsError, NotADirectoryError) as error:
         file = next((p for p in (path, *path.parents) if p.is_file()), path)
-        raise RunError(f"The output must be a folder. '{file}' is a file: choose another.") from error
+        raise RunError(f"The output must be a folder, but '{file}' is a file. Choose another folder.") from error
     except OSError as error:
         raise RunError(f"The output folder '{path}' cannot be written: {error.strerror}. Choose another.") from error
 
 
 def check_new(path: Path, force: bool, option: str = "out") -> None:
-    """Raise an error if something is at `path` already, unless it may be replaced; `option` is what names the path."""
+    """Raise BadInput if `path` exists, unless `force` is True. `option` is the parameter that gives the path."""
     if path.exists() and not force:
         raise BadInput(f"'{path}' exists already. Choose another `{option}`, or replace it: `force=True`.")
 
@@ -104,8 +104,8 @@ def slug(model: str) -> str:
 def public_path(path: str | Path) -> str:
     """The path as published results, pages and cards show it: without the user's home folder.
 
-    A relative path stays as it is given; an absolute one becomes relative to the current folder. Where that would go
-    through the folder above the home folder, or through the root, it is the name alone.
+    A relative path is not changed; an absolute path becomes relative to the current folder. If the way from the current
+    folder leads through the root or through a folder above the home folder, only the last part of the path is shown.
     """
     path = Path(path).expanduser()
     whole = os.path.abspath(path)  # noqa: PTH100 - links stay as they are
@@ -119,7 +119,7 @@ def public_path(path: str | Path) -> str:
 
 
 def write_whole(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
-    """Atomically replace a file by what `fill` writes."""
+    """Atomically replace a file by what `fill` writes; delete unfinished files of killed processes beside it."""
     name = None
     _remove_leftovers(path.parent)
     try:
@@ -130,10 +130,10 @@ def write_whole(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
             os.fsync(file.fileno())
             if fcntl is None:
                 file.close()
-            name.replace(path)  # while it is locked, or it could be taken for a leftover
+            name.replace(path)  # still locked, so that no process removes it as a leftover
     except OSError as error:
         raise RunError(
-            f"'{path}' cannot be written: {error.strerror or error}. What was there before still is. "
+            f"'{path}' cannot be written: {error.strerror or error}. If the file existed, it is unchanged. "
             "Free some space, or choose another folder, and run the same command again."
         ) from error
     finally:
@@ -142,14 +142,14 @@ def write_whole(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
 
 
 def _open_unfinished(path: Path) -> tuple[IO[bytes], Path]:
-    """Create a file next to `path`, locked until it is closed; returns it and its path."""
+    """Create an unfinished file next to `path`, locked until it is closed. Gives the file and its path."""
     while True:
         name = path.with_name(f".{path.name}.{token_hex(4)}{UNFINISHED}")
         file = name.open("x+b")
         if fcntl is not None:
-            with suppress(OSError):  # a file system without locks, where nothing is removed either
+            with suppress(OSError):  # without locks `_remove_leftovers` deletes nothing either
                 fcntl.flock(file, fcntl.LOCK_EX)
-        if name.exists():  # another process may have taken it for a leftover before it was locked
+        if name.exists():  # else another process removed it as a leftover before it was locked
             return file, name
         file.close()
 

@@ -1,4 +1,4 @@
-"""Calls of plugins and users' objects, with errors that name them; and the packages of extras."""
+"""Calls of plugins and users' objects, whose errors name them; and checks for the packages of extras."""
 
 import re
 import traceback
@@ -14,29 +14,29 @@ OURS = str(Path(__file__).parents[1])
 
 
 @contextmanager
-def foreign(what: str, owner: object = None) -> Iterator[None]:
-    """Call into a plugin, or a user's own object, the `owner`; if it fails, `what` begins the message.
+def foreign(context: str, owner: object = None) -> Iterator[None]:
+    """Run code of a plugin, or of a user's object `owner`. If it fails, `context` begins the message of the error.
 
-    `sys.exit` is an error like any other: an audit that ends in the middle must not seem to have passed. Errors in
-    objects of evenhand's own stay as they are, and so does Ctrl-C.
+    The error is a BadInput, or of the same class if it was an EvenhandError. `sys.exit` counts as an error, since an
+    audit that ends early must not seem to have passed. Errors of evenhand's own objects, and Ctrl-C, are not changed.
     """
     try:
         yield
     except (Exception, SystemExit, GeneratorExit) as error:
-        if is_ours(owner) or (isinstance(error, EvenhandError) and what in str(error)):
+        if is_ours(owner) or (isinstance(error, EvenhandError) and context in str(error)):
             raise
         if isinstance(error, EvenhandError):
-            error.args = EvenhandError(f"{what}: {error}").args  # of the same class, which a caller may catch
+            error.args = EvenhandError(f"{context}: {error}").args  # keeps the class, which a caller may catch
             raise
         frames = [f for f in traceback.extract_tb(error.__traceback__) if OURS not in f.filename]
         lines = [f"{f.filename}, line {f.lineno}" for f in frames if not re.match(r"<|.*importlib", f.filename)]
         where = next((f" ({line})" for line in reversed(lines) if line.startswith(lines[0].rpartition(",")[0])), "")
         message = f"{type(error).__name__}: {error}".rstrip(".: ")
-        raise BadInput(f"{what}: {message}{where}. It is not evenhand's own code: fix it there.") from error
+        raise BadInput(f"{context}: {message}{where}. That is not evenhand's own code: fix the error there.") from error
 
 
 def load_entry(entry: Any, add: Callable[[str, Any], None]) -> None:
-    """Load what the entry point of an installed package names, and `add` it."""
+    """Load the object that an entry point of a package names, and call `add` with its name and the object."""
     package = entry.dist.name if entry.dist else "an installed package"
     with foreign(f"The plugin '{entry.value}' of {package} failed to load"):
         add(entry.name, entry.load())
@@ -48,9 +48,9 @@ def is_ours(thing: object) -> bool:
 
 
 def number(value: Any) -> float:
-    """Convert what foreign code returned to a float; a `TypeError` if it is not a number."""
+    """What foreign code returned, as a float. Raises TypeError if it is not a number."""
     if not isinstance(value, SupportsFloat):
-        raise TypeError(f"it must give a number. Got {value!r}")
+        raise TypeError(f"it must return a number. Got {value!r}")
     return float(value)
 
 
@@ -63,11 +63,11 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "ray": ("ray", "2.40"),
     "server": ("starlette", "1.10", "uvicorn", "0.30"),
 }
-"""The packages of each extra, each with the oldest version that works; pyproject.toml says the same."""
+"""The packages of each extra, each with the oldest version that works, as in pyproject.toml."""
 
 
-def need(extra: str, what: str) -> None:
-    """Raise if a package of an extra is missing or too old; `what`, which needs it, begins the message."""
+def need(extra: str, feature: str) -> None:
+    """Raise BadInput if a package of an extra is missing or too old; the message begins with `feature`."""
     listed = PACKAGES[extra]
     for package, oldest in zip(listed[::2], listed[1::2], strict=True):
         try:
@@ -77,7 +77,7 @@ def need(extra: str, what: str) -> None:
         if not installed or _version_numbers(installed) < _version_numbers(oldest):
             got = f"version {installed} is installed" if installed else "it is not installed"
             raise BadInput(
-                f"{what} needs {package} {oldest} or newer; {got}. Install it with: pip install 'evenhand[{extra}]'."
+                f"{feature} needs {package} {oldest} or newer; {got}. Install it with: pip install 'evenhand[{extra}]'."
             )
 
 

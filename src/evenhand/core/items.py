@@ -17,17 +17,17 @@ BLANK = "BLANK"
 """What stands for the blank in the context of a `Triple`."""
 
 Place = tuple[str, Span]
-"""A text, and where a word stands in it."""
+"""A text, and the span of a word in it."""
 SIDES = ("X", "Y")
 """The two sets of a `Target`."""
 
 
 class Item(Protocol):
-    """What every item has; anything with an id and groups can be measured.
+    """What every item has: any object with an id and groups can be measured.
 
-    An item may have a method `texts`, which gives a text and, where there are two to compare, the other one (else an
-    empty one): pages show them. And `words_asked`, which gives a `Place` for each word whose probability is scored: its
-    tokens are counted before it is measured.
+    An item may have a method `texts`, which gives the two texts that pages show; the second one is empty if there are
+    not two to compare. It may have a method `words_asked`, which gives a `Place` for each word whose probability is
+    scored: the tokens of these words are counted before the model is measured.
     """
 
     @property
@@ -36,7 +36,7 @@ class Item(Protocol):
 
     @property
     def groups(self) -> Groups:
-        """Label by group name: `{"gender": "female", ...}`."""
+        """The item's label in each group: `{"gender": "female", ...}`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +99,9 @@ class Pair:
 
     @property
     def changed(self) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
-        """The words in which the two differ: those of the stereotype, those of the counterpart."""
+        """The spans of the words in which the sentences differ: those of the stereotype, those of the counterpart."""
         places = changes(self.stereotype, self.counterpart)
-        return tuple(s for c in places for s in c.here), tuple(s for c in places for s in c.there)
+        return tuple(s for c in places for s in c.old), tuple(s for c in places for s in c.new)
 
     def texts(self) -> tuple[str, str]:
         return self.stereotype, self.counterpart
@@ -125,10 +125,10 @@ class NliPair:
 
 @dataclass(frozen=True, slots=True)
 class Triple:
-    """A stereotype, an anti-stereotype and an unrelated sentence, three ways to go on from a context.
+    """A stereotype, an anti-stereotype and an unrelated sentence, three continuations of a context.
 
-    Where they fill a blank, the context has it, written BLANK, and `fillers` are the three words. Otherwise the context
-    is the sentence before them.
+    If they fill a blank, the context contains BLANK, and `fillers` are the three words. Otherwise there are no
+    `fillers`, and the context is the sentence before the three.
     """
 
     id: str
@@ -143,10 +143,10 @@ class Triple:
     def __post_init__(self) -> None:
         for name in ("stereotype", "anti_stereotype", "unrelated", "context"):
             if not getattr(self, name).strip():
-                raise BadInput(f"Triple '{self.id}' needs a text as {name}. Got {getattr(self, name)!r}.")
+                raise BadInput(f"Triple '{self.id}' needs a text as `{name}`. Got {getattr(self, name)!r}.")
         fits = BLANK in self.context and len(self.fillers) == 3 and all(map(str.strip, self.fillers))
         if self.fillers and not fits:
-            wanted = f"three words for the {BLANK} of its context"
+            wanted = f"three words as `fillers`, for the {BLANK} of its context"
             raise BadInput(f"Triple '{self.id}' needs {wanted}. Got {self.fillers} for {self.context!r}.")
 
     @property
@@ -155,13 +155,13 @@ class Triple:
         return self.stereotype, self.anti_stereotype, self.unrelated
 
     def texts(self) -> tuple[str, str]:
-        """The stereotype, after the context if that is a sentence, and the other two."""
+        """The stereotype, after the context if the context is a sentence; and the other two sentences."""
         before = "" if self.fillers else f"{self.context} "
         return before + self.stereotype, f"{self.anti_stereotype} / {self.unrelated}"
 
     @property
     def filled(self) -> tuple[tuple[str, tuple[Span, ...]], ...]:
-        """The context with each of the fillers, and where it stands."""
+        """The context with each of the fillers, and the spans of the filler in it."""
         before, *rest = self.context.split(BLANK)
         texts = []
         for filler in self.fillers:
@@ -177,8 +177,8 @@ class Triple:
 class Target:
     """A word of one of two sets, and the two sets of attributes that it may be nearer to (Caliskan et al. 2017).
 
-    `place` has the word by itself. Its groups are `side`, X or Y, the `set` that this is in words, and `test`, if the
-    dataset has several. Where `paired`, the attributes are partners by position, as he and she are.
+    `place` has the word by itself. Its groups are `side` (X or Y), `set` (the name of that set) and, if the dataset has
+    several tests, `test`. If `paired`, attributes at the same position are partners, such as he and she.
     """
 
     id: str
@@ -191,7 +191,7 @@ class Target:
         if self.groups.get("side") not in SIDES:
             raise BadInput(f"Target '{self.id}' needs a group `side`, X or Y. Got {dict(self.groups)}.")
         if not all(self.attributes) or (self.paired and len(set(map(len, self.attributes))) > 1):
-            wanted = "two sets of attributes, of equal size if they are paired"
+            wanted = "two sets of attributes, of equal size if they are `paired`"
             raise BadInput(
                 f"Target '{self.id}' needs {wanted}. Got {' and '.join(map(str, map(len, self.attributes)))}."
             )
@@ -210,9 +210,9 @@ class TargetSentence(Target):
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a model is to write: `text` begins it, or asks for it.
+    """A prompt for a text that a model writes: its beginning, or a request for it.
 
-    `female` and `male` are the words, in lower case, by which a text says whether it is about a woman or a man.
+    `female` and `male` are the words, in lower case, that show whether a text is about a woman or a man.
     """
 
     id: str
@@ -226,7 +226,7 @@ class Prompt:
         if not self.text.strip():
             raise BadInput(f"Prompt '{self.id}' needs a text. Got {self.text!r}.")
         if not self.female or not self.male or set(self.female) & set(self.male):
-            raise BadInput(f"Prompt '{self.id}' needs words of both genders, and no word twice.")
+            raise BadInput(f"Prompt '{self.id}' needs words in both `female` and `male`, and no word may be in both.")
 
     def texts(self) -> tuple[str, str]:
         return self.text, ""
@@ -237,8 +237,8 @@ class Choice:
     """A question about a context, and its options.
 
     `right`, `stereotype` (the stereotyped option), `unknown`, `female` (the option that names a woman) and `male` are
-    indices of options; None where there is none. `orders` are those in which the options are listed, each as indices:
-    the question is asked in each, and answers are averaged; without them it is asked once, as the options stand.
+    indices of options; None if there is no such option. Each of `orders` is a permutation of all indices: the question
+    is asked with the options in each order, and answers are averaged. Without `orders` it is asked once.
     """
 
     id: str
@@ -258,16 +258,16 @@ class Choice:
     def __post_init__(self) -> None:
         for name in ("context", "question"):
             if not getattr(self, name).strip():
-                raise BadInput(f"Choice '{self.id}' needs a text as {name}. Got {getattr(self, name)!r}.")
+                raise BadInput(f"Choice '{self.id}' needs a text as `{name}`. Got {getattr(self, name)!r}.")
         if len({option.strip() for option in self.options} - {""}) < max(2, len(self.options)):
             raise BadInput(f"Choice '{self.id}' needs two or more different options. Got {self.options}.")
         for name in ("right", "stereotype", "unknown", "female", "male"):
             place = getattr(self, name)
             if place is not None and place not in range(len(self.options)):
-                raise BadInput(f"Choice '{self.id}': `{name}` is a place among its options. Got {place!r}.")
+                raise BadInput(f"Choice '{self.id}': `{name}` must be the index of an option. Got {place!r}.")
         places = list(range(len(self.options)))
         if wrong := [order for order in self.orders if sorted(order) != places]:
-            raise BadInput(f"Choice '{self.id}': each of `orders` has all places of its options. Got {wrong[0]}.")
+            raise BadInput(f"Choice '{self.id}': each of `orders` must list all indices once. Got {wrong[0]}.")
         check_known(f"language of Choice '{self.id}'", [self.language], ASKED_IN)
 
     def texts(self) -> tuple[str, str]:
@@ -277,7 +277,7 @@ class Choice:
 def check_readable(*texts: str) -> None:
     """Raise BadInput for a text that no model can read: of more than 10,000 characters, or with a lone surrogate.
 
-    Ten thousand characters are a hundred times a sentence; comparing longer ones word by word would take hours.
+    Ten thousand characters are a hundred times a sentence; comparing longer texts word by word would take hours.
     """
     for text in texts:
         if len(text) > LONGEST:
@@ -286,19 +286,19 @@ def check_readable(*texts: str) -> None:
                 "Is it a whole document, or is a quotation mark missing?"
             )
         if half := SURROGATE.search(text):
-            raise BadInput(f"{half[0]!r} is half of a surrogate pair, not a character. Got it in {text!r}.")
+            raise BadInput(f"{half[0]!r} is half of a surrogate pair, not a character. It is in the text {text!r}.")
 
 
 def texts(item: Item) -> tuple[str, str]:
-    """The two texts of an item; empty ones where it has none."""
-    with foreign(f"The texts of item '{item.id}' cannot be had", item):
+    """The two texts of an item; an empty one for each that it lacks."""
+    with foreign(f"`texts` of item '{item.id}' failed", item):
         text, other = item.texts() if hasattr(item, "texts") else ("", "")
         if not (isinstance(text, str) and isinstance(other, str)):
-            raise TypeError(f"`texts` must give two texts. Got {(text, other)!r}")
+            raise TypeError(f"`texts` must return two texts. Got {(text, other)!r}")
         return text, other
 
 
 def words_asked(item: Item) -> list[Place]:
-    """The words that an item asks about, each in its text; none where it asks about whole texts."""
-    with foreign(f"The words of item '{item.id}' cannot be had", item):
+    """The words that an item asks about, each in its text; none if it asks about whole texts."""
+    with foreign(f"`words_asked` of item '{item.id}' failed", item):
         return list(item.words_asked()) if hasattr(item, "words_asked") else []

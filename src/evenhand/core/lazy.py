@@ -17,7 +17,7 @@ def defining_modules(package: str) -> dict[str, str]:
 
 
 def loader(package: str) -> Callable[[str], Any]:
-    """The `__getattr__` of a package."""
+    """A `__getattr__` for a package: it imports the module of a public name when the name is first used."""
 
     def load(name: str) -> Any:
         if name not in defining_modules(package):

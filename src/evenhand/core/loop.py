@@ -20,7 +20,7 @@ from evenhand.errors import BadInput
 from evenhand.stats.estimate import number_fault
 
 CHUNK = 12_000
-"""Items asked about at once: enough for any released corpus to be one chunk, few enough to be held in memory."""
+"""Items whose questions are asked together: any released corpus is one chunk, and a chunk fits into memory."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ def measure(
     kinds: Kinds | None = None,
     seed: int = 0,
 ) -> Result:
-    """Score every item; the result has values for all items, then by the groups `by`, then by `within` in each.
+    """Score every item; the result has values of all items, of the groups `by`, and of `within` in each of these.
 
     `cluster` names the group that intervals resample whole (items made from one word are not independent), `crossed`
-    a second one. With `partners`, the result has the mean differences between them, and with `kinds`, which gender a
-    stereotype gives to each item, stereotype and default.
+    a second such group. `partners` adds the mean differences between partners. `kinds`, which says which gender a
+    stereotype gives to each item, adds stereotype and default.
     """
     items = list(items)
     (most, times), *_ = Counter(item.id for item in items).most_common(1) or [("", 0)]
@@ -59,7 +59,7 @@ def measure(
 
 
 def measure_all(model: Model, tasks: Sequence[Task], *, seed: int = 0) -> list[Result]:
-    """A result for each task; all their questions go to the model together, each distinct one once."""
+    """A result for each task. The questions of all tasks go to the model together, equal ones only once."""
     everything = _score_all(model, [(task.dataset.items, task.measure) for task in tasks])
     return [result(model, task, scores, seed=seed) for task, scores in zip(tasks, everything, strict=True)]
 
@@ -86,9 +86,9 @@ def _result(
 def _score_all(model: Model, work: Sequence[tuple[Sequence[Any], Measure[Any]]]) -> list[tuple[Score, ...]]:
     """The scores of each list of items by its measure.
 
-    Questions are asked in chunks, so that a file of any size fits into memory. A chunk has the same items of every
-    list, so all questions about an item, which share their inputs, go together. Chunks depend only on the items, so a
-    resumed run makes the same ones.
+    Questions are asked in chunks, so that a file of any size fits into memory. A chunk has the items at the same places
+    of every list, so all questions about an item, which share their inputs, go together. Chunks depend only on the
+    items, so a resumed run makes the same chunks.
     """
     scores: list[list[Score]] = [[] for _ in work]
     for start in range(0, max((len(items) for items, _ in work), default=0), CHUNK):
@@ -112,18 +112,18 @@ def questions_of(item: Item, how: Measure[Any]) -> tuple[Question, ...]:
                 got = f"Item '{item.id}' is of type {type(item).__name__}"
                 raise BadInput(f"The measure '{how.name}' is for items of type {kind.__name__}. {got}.") from error
             raise
-        if wrong := [thing for thing in questions if not (isinstance(thing, BuiltIn) or _is_question(thing))]:
-            raise TypeError(f"`ask` must give questions. Got {wrong[0]!r}")
+        if invalid := [each for each in questions if not (isinstance(each, BuiltIn) or _is_question(each))]:
+            raise TypeError(f"`ask` must return questions. Got {invalid[0]!r}")
         return questions
 
 
-def _is_question(thing: object) -> bool:
-    like_one = is_dataclass(thing) and not isinstance(thing, type) and hasattr(thing, "fault")
-    return like_one and hash(thing) is not None  # raises if a field is a list: equal questions are asked once
+def _is_question(value: object) -> bool:
+    has_interface = is_dataclass(value) and not isinstance(value, type) and hasattr(value, "fault")
+    return has_interface and hash(value) is not None  # hash raises if a field is a list: equal questions are asked once
 
 
 def score(item: Item, answers: Sequence[Answer], how: Measure[Any]) -> Score:
-    """The item's score: NaN, with the reason, where a question has no answer."""
+    """The item's score; NaN, with the reason, if an answer is missing or the measure raises `Unscored`."""
     for answer in () if getattr(how, "takes_missing", False) else answers:
         if answer.note:
             return Score(item.id, math.nan, item.groups, answer.note)

@@ -17,15 +17,15 @@ AnyItem = TypeVar("AnyItem", bound=Item, contravariant=True)
 LAST = 9
 
 Formula = Literal["paper", "released"]
-"""Which one counts where a paper and its authors' released code differ."""
+"""Whose formula to compute if a paper and its authors' released code differ."""
 Better = Literal["closer", "higher", "none"]
-"""Which values are better: those closer to neutral, higher ones, or none, for a plain level."""
+"""Which values are better: those closer to neutral, higher values, or none for a plain level."""
 Favours = Literal["item", "other", "men", "women", "stereotype", "none"]
-"""Whom a higher score speaks for: the gender that the item is about or the other one, men, women, or the stereotype."""
+"""What a higher score favours: the gender that the item is about, the other gender, men, women or the stereotype."""
 
 
 class Unscored(Exception):
-    """Raised by `Measure.score` where answers make no score; the message is the reason, the note of the score."""
+    """Raised by `Measure.score` if answers make no score; the message, the reason, becomes the note of the score."""
 
 
 def check_formula(formula: str) -> None:
@@ -39,10 +39,10 @@ def check_among(among: str) -> None:
 
 
 def as_flag(name: str, given: Any) -> bool:
-    """The option as True or False; from the command line it is a text."""
+    """The option as True or False; the command line passes a string."""
     flag = {"true": True, "false": False}.get(str(given).lower())
     if flag is None:
-        raise BadInput(f"`{name}` is True or False. Got {given!r}.")
+        raise BadInput(f"`{name}` must be True or False. Got {given!r}.")
     return flag
 
 
@@ -51,7 +51,7 @@ class Measure(Protocol[AnyItem]):
 
     name: ClassVar[str]
     version: ClassVar[int]
-    """Raised whenever a score could change."""
+    """Increased whenever a score could change."""
     neutral: ClassVar[float]
     """The value that means "no bias"; NaN for a plain level, which has no unbiased value."""
     reading: ClassVar[str]
@@ -64,7 +64,7 @@ class Measure(Protocol[AnyItem]):
         """The item's score, from the answers to `ask(item)` in order, none of them missing."""
 
     def summarise(self, scores: Sequence[Score]) -> float:
-        """The value of these scores, none of them NaN; NaN when there are none. May be a `Summary`: core.scores."""
+        """The value of these scores, none of them NaN; NaN if there are none. It may be a core.scores.Summary."""
 
 
 def summary_of(how: Measure[Any]) -> Summary:
@@ -85,43 +85,43 @@ class Traits:
     """Optional class variables of a measure, with their defaults."""
 
     title: str = ""
-    """What the page calls it; its name where there is no title."""
+    """What the page calls the measure, instead of its name."""
     leans: tuple[str, str] = ("below neutral", "above neutral")
-    """The verdict on a value below the neutral one, and above it: "leans to men", "leans to women"."""
+    """The verdicts on values below and above the neutral value: "leans to men", "leans to women"."""
     unit: str = ""
     better: Better = "closer"
     bounds: tuple[float, float] = (-math.inf, math.inf)
     """The lowest and the highest possible value."""
     rank: int = LAST
-    """Among measures of the same items, the one of lowest rank is the dataset's headline; LAST never is."""
+    """Among measures of the same items, the lowest rank is the dataset's headline; a measure of rank LAST never is."""
     favours: Favours = "item"
-    """How d follows from its scores: core.estimands. "none" where stereotype and default cannot be told apart."""
+    """How d follows from scores (core.estimands); "none" if stereotype and default cannot be told apart."""
     family: str = ""
-    """Measures of the same dataset that share it are one family of verdicts; its name, unless it is given."""
+    """Measures of a dataset with the same `family` share a family of verdicts; by default each has its own."""
     items: type | None = None
-    """The kind of item it is for."""
+    """The type of items that the measure is for."""
     needs: tuple[str, ...] = ()
-    """Groups, or fields such as `right`, that every item must have for it to run by default."""
+    """Groups, or fields such as `right`, that every item must have for the measure to run by default."""
     on_request: bool = False
-    """Whether it runs only when it is named."""
+    """Whether the measure runs only if a user names it."""
     answers: tuple[str, ...] = ()
-    """Names of the log-probabilities that it asks for, in order; for scores that are imported.
+    """Names of the log-probabilities that the measure asks for, in order, to compute scores from imported numbers.
 
-    A measure that only compares them has a method `of_numbers`, which takes them on any scale.
+    A measure that only compares these numbers has a method `of_numbers`, which takes them on any scale.
     """
     takes_missing: bool = False
-    """Whether `score` gets missing answers, too, each with its note: it may do without some."""
+    """Whether `score` also gets missing answers, each with its note, because it can do without some."""
     weight: str = ""
-    """The name of what it keeps of each item that weighs the item's score within its cluster: see `keep`.
+    """The name of the number in `keep` that weighs an item's score within its cluster.
 
     A measure's `keep(item, answers)` gives what a run keeps of an item besides its score, by name.
     """
     misread: tuple[tuple[int, int], ...] = ()
-    """Of texts with known labels: `stats.ratios.Misread`."""
+    """How many texts with known labels are misread: `stats.ratios.Misread`."""
     masked_only: bool = False
-    """Whether it asks what only a masked language model can answer."""
+    """Whether only masked language models can answer its questions."""
     causal_only: bool = False
-    """Whether it asks what only a causal language model can answer."""
+    """Whether only causal language models can answer its questions."""
 
     @classmethod
     def of(cls, measure: Any) -> Self:
@@ -139,7 +139,7 @@ class Traits:
 
     @property
     def recorded(self) -> dict[str, Any]:
-        """The traits as the record of a task has them; None for an infinite bound."""
+        """The traits that the record of a task has, with None for an infinite bound."""
         low, high = (end if math.isfinite(end) else None for end in self.bounds)
         same = ("title", "leans", "unit", "better", "rank", "favours", "family")
         return {name: getattr(self, name) for name in same} | {"bounds": (low, high)}

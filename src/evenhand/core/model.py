@@ -1,4 +1,4 @@
-"""The interface of models: one method, and optional abilities that are found by isinstance. Findings of its checks."""
+"""The interface of models: one method, and abilities that `isinstance` detects. Also the findings of checks."""
 
 import reprlib
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ class Model(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Changes whenever an answer could: weights, tokenizer, dtype. Cached answers are stored under it."""
+        """Differs whenever an answer could (weights, tokenizer, dtype). Cached answers are stored under it."""
 
     def answer(self, questions: Sequence[Question]) -> Sequence[Answer]:
         """One answer for each question, in order."""
@@ -32,18 +32,18 @@ class Model(Protocol):
 
 def check_model(model: Any) -> None:
     """Raise BadInput unless the object has a name, a fingerprint, a method `answer` and a known kind."""
-    with foreign("The model failed to say what it is", model):
+    with foreign("The name, fingerprint or kind of the model cannot be read", model):
         names = [getattr(model, name, None) for name in ("name", "fingerprint")]
         valid = fits(names, list[str]) and callable(getattr(model, "answer", None)) and kind_of(model) in KINDS
     if not valid:
         raise BadInput(
-            "A model is a name, a folder, or an object with a `name` and a `fingerprint`, both texts, a method "
-            f"`answer` and, if it has one, a `kind` of {', '.join(KINDS)}. Got {reprlib.repr(model)}."
+            "A model is a name, a folder, or an object with a `name` and a `fingerprint`, both strings, a method "
+            f"`answer` and, optionally, a `kind`: {', '.join(KINDS)}. Got {reprlib.repr(model)}."
         )
 
 
 def ask(model: Model, questions: Sequence[Question]) -> list[Answer]:
-    """Ask the model; an answer that is not valid becomes a missing one, with the reason."""
+    """The model's answers. A missing answer with the reason replaces each answer that is not valid."""
     with foreign(f"The model '{model.name}' failed to answer", model):
         answers = model.answer(questions) if questions else ()
     try:
@@ -53,26 +53,26 @@ def ask(model: Model, questions: Sequence[Question]) -> list[Answer]:
         raise
     except (AttributeError, TypeError, ValueError) as error:
         raise ModelError(
-            f"`answer` of '{model.name}' must give a list of `Answer`s, whose logps are numbers. Got "
+            f"`answer` of '{model.name}' must return a list of `Answer`s with numbers as `logps`. Got "
             f"{reprlib.repr(answers)}."
         ) from error
     raise ModelError(
-        f"'{model.name}' gave {len(answers)} answers to {len(questions)} questions: `answer` must give one for each."
+        f"'{model.name}' gave {len(answers)} answers to {len(questions)} questions: `answer` must return one for each."
     )
 
 
 def check_answer(question: Question, answer: Answer) -> Answer:
     """The answer if it is valid for the question, otherwise a missing one with the reason."""
     if not isinstance(answer.note, str):
-        raise BadInput(f"The note of an answer is a text that says why there is none. Got {answer.note!r}.")
+        raise BadInput(f"The note of an answer must be a string, the reason if it is missing. Got {answer.note!r}.")
     if answer.note:
         return answer
     try:
-        wrong = question.fault(answer)
+        reason = question.fault(answer)
     except BaseException:
-        with foreign(f"{type(question).__name__} cannot check the answer {reprlib.repr(answer)}", question):
+        with foreign(f"`fault` of {type(question).__name__} failed on {reprlib.repr(answer)}", question):
             raise
-    return Answer.none(str(wrong)) if wrong else answer
+    return Answer.none(str(reason)) if reason else answer
 
 
 @runtime_checkable
@@ -80,7 +80,7 @@ class TokenCounter(Protocol):
     """A model that can count the tokens of a word."""
 
     def count_tokens(self, places: Sequence[tuple[str, Span]]) -> list[int]:
-        """For each text and span, the number of tokens; 0 where the text cannot be represented."""
+        """The number of tokens in each span of its text; 0 if the tokenizer cannot represent the text."""
 
 
 @runtime_checkable
@@ -94,7 +94,7 @@ class Described(Protocol):
 
 def kind_of(model: Model) -> str:
     """The model's `kind`; "masked" if it has none."""
-    return str(model.kind) if hasattr(model, "kind") else "masked"  # hasattr: a wrapper may pass it on
+    return str(model.kind) if hasattr(model, "kind") else "masked"  # hasattr also finds what a wrapper delegates
 
 
 def about(model: Model) -> dict[str, Any]:
@@ -121,12 +121,12 @@ FINE: Verdict = "fine"
 CAREFUL: Verdict = "careful"
 UNFIT: Verdict = "unfit"
 UNCHECKED = "not checked"
-"""The name of the finding that says what could not be checked."""
+"""The `check` of a finding that lists what could not be checked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of a check, and what to do if it is not fine; about some `datasets`, or all."""
+    """The result of a check, and what to do if it is not fine. It is about `datasets`; none means all."""
 
     check: str
     verdict: Verdict
@@ -135,7 +135,7 @@ class Finding:
     datasets: tuple[str, ...] = ()
 
     def about(self, dataset: str) -> bool:
-        """Whether it applies to the dataset."""
+        """Whether the finding applies to the dataset."""
         return not self.datasets or dataset in self.datasets
 
 

@@ -1,4 +1,4 @@
-"""Progress bars: one for a piece of work, however many parts it has.
+"""Progress bars. A piece of work has a single bar, however many parts it has.
 
 Bars are shown on a terminal and in a notebook, unless warnings are hidden (`--quiet`).
 """
@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from typing import Any
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # it warns about missing widgets; a notebook without them gets a bar of text
+    warnings.simplefilter("ignore")  # tqdm warns if widgets are missing; a notebook then gets a bar of text
     from tqdm.auto import tqdm
 
 log = logging.getLogger(__name__)
@@ -31,18 +31,18 @@ def showing(shown: bool | None) -> Iterator[None]:
         _shown.reset(token)
 
 
-def bar(label: str, unit: str, **how: Any) -> Any:
-    """A new bar with this label, a context manager; it is removed when the work is done."""
+def bar(label: str, unit: str, **options: Any) -> Any:
+    """A new progress bar, which is a context manager; the bar disappears at the end of its block."""
     shown = _shown.get()
     if shown is None and not log.isEnabledFor(logging.WARNING):
         shown = False
-    hidden = not in_notebook() and None if shown is None else not shown  # None: unless it is a terminal
-    return tqdm(desc=label, unit=f" {unit}", disable=hidden, leave=False, dynamic_ncols=True, **how)
+    hidden = not in_notebook() and None if shown is None else not shown  # None: hidden unless on a terminal
+    return tqdm(desc=label, unit=f" {unit}", disable=hidden, leave=False, dynamic_ncols=True, **options)
 
 
 @contextmanager
 def one_bar(label: str, unit: str = "tokens") -> Iterator[None]:
-    """One bar for all parts of the work inside; its total grows as they begin."""
+    """Show one bar for every `part` within this block; each part adds to its total when it begins."""
     with bar(label, unit, total=0) as current:
         token = _current.set(current)
         try:
@@ -53,9 +53,9 @@ def one_bar(label: str, unit: str = "tokens") -> Iterator[None]:
 
 @contextmanager
 def part(label: str, unit: str, total: int) -> Iterator[Any]:
-    """The bar of the enclosing `one_bar`; if there is none, a bar of its own, but not in a notebook.
+    """Give the bar of the enclosing `one_bar`, after adding `total` to its total; without one, a new bar.
 
-    A cell may ask a model many small things, each of which would be a bar.
+    A notebook hides such new bars: a cell may ask a model many small things, and each would show a bar.
     """
     current = _current.get()
     if current is not None:

@@ -1,4 +1,4 @@
-"""Questions that a measure can ask a model. What they have in common: core.answers."""
+"""Questions that a measure can ask a model. What all questions have in common is in core.answers."""
 
 import math
 import re
@@ -15,9 +15,9 @@ from evenhand.core.answers import Span as Span
 from evenhand.core.typed import typed
 from evenhand.errors import BadInput, check_known
 
-Masks = Literal["pieces", "words", "span"]  # "pieces" are tokens: the old word is in the keys of cached answers
+Masks = Literal["pieces", "words", "span"]  # "pieces" are tokens: keys of cached answers have this older word
 MASKS: tuple[Masks, ...] = ("pieces", "words")
-"""The values that a measure accepts."""
+"""The values of the option `masks` of measures."""
 Among = Literal["vocabulary", "candidates"]
 AMONG: tuple[Among, ...] = ("vocabulary", "candidates")
 """What a probability in a blank is normalised over."""
@@ -25,19 +25,19 @@ By = Literal["letters", "digits", "words", "total", "token", "byte"]
 BY: tuple[By, ...] = ("letters", "digits", "words", "total", "token", "byte")
 """How the options of a `Choose` are compared."""
 LISTED = ("letters", "digits", "words")
-"""With these the options are listed below the prompt, and it is a label of theirs that is asked for."""
+"""With these the prompt is followed by a list of the options, and the model is asked for one of their `labels`."""
 LABELS = {"letters": "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "digits": "123456789"}
 Masked = Literal["each", "changed", "none"]
 MASKED: tuple[Masked, ...] = ("each", "changed", "none")
-"""Which tokens of a `Likelihood` are masked: each in turn, those that another sentence lacks together, or none."""
+"""Which tokens of a `Likelihood` are masked: each in turn, all that the other sentence lacks at once, or none."""
 Layer = int | Literal["input"]
 Pooling = Literal["first", "mean", "last"]
 POOLING: tuple[Pooling, ...] = ("first", "mean", "last")
-"""Which tokens a vector is made of."""
+"""The tokens that a vector is made of."""
 ASKED_IN: dict[str, dict[str, str]] = tomllib.loads(
     (files("evenhand.core") / "questions.toml").read_text(encoding="utf-8")
 )
-"""What stands around a question and its options, by language."""
+"""The words around a question and its options, by language."""
 WORD = re.compile(r"[^\W\d_]+")
 """A word of a text that a model writes."""
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -50,16 +50,16 @@ ROUNDING = 1e-3
 class Fill(OfLogps):
     """Asks for the probability of `answer` at `blank` when `hidden` is masked as well.
 
-    The answer has one log-probability for each token of `answer`. The blank gets as many masks as `answer` has tokens;
-    a hidden span gets one for each token, or for each word with `masks="words"`, or a single one with `masks="span"`.
-    With `among` there is a single log-probability, of the whole answer, normalised over these candidates instead of the
-    vocabulary. With `read_at` there is a single one, too: of the answer's first token, at the token that has this
-    character of the text.
+    The result has one log-probability for each token of `answer`. The blank gets as many masks as `answer` has tokens;
+    a hidden span gets one mask for each token, or for each word with `masks="words"`, or one with `masks="span"`. With
+    `among` the result is a single log-probability, of the whole of `answer`, normalised over these candidates instead
+    of the vocabulary. With `read_at` it is that of the first token of `answer`, read at the token to which this
+    character of the text belongs.
 
     With `one_by_one`, the blank has a single mask: the tokens of `answer` are filled in from the left, each predicted
-    from those before it, with nothing in the place of those after it (Nadeem et al. 2021).
+    from the tokens before it, without masks for the tokens after it (Nadeem et al. 2021).
 
-    A causal model has no masks: it compares the whole sentences of the candidates, up to the first hidden span.
+    A causal model has no masks: it compares the sentences with each candidate, up to the first hidden span.
     """
 
     text: str
@@ -76,21 +76,21 @@ class Fill(OfLogps):
         check_texts(self, (self.hidden, self.among), self.text)
         check_spans(self, self.text, (self.blank, *self.hidden))
         if not self.answer.strip():
-            raise BadInput(f"Fill needs an answer to put into the blank. Got {self.answer!r} for {self.text!r}.")
+            raise BadInput(f"Fill needs an `answer` to put into the blank. Got {self.answer!r} for {self.text!r}.")
         check_known("value of masks", [self.masks], (*MASKS, "span"))
         if self.read_at is not None:
             check_spans(self, self.text, (self.blank, Span(self.read_at, self.read_at + 1)))
             if self.among:
-                raise BadInput("A Fill with `read_at` is read from the vocabulary: it cannot have `among`.")
+                raise BadInput("A Fill cannot have both `read_at`, which reads from the vocabulary, and `among`.")
         if not all(candidate.strip() for candidate in self.among):
-            raise BadInput(f"Every candidate must be a word to put into the blank. Got {self.among} for {self.text!r}.")
+            raise BadInput(f"No candidate may be empty: it is put into the blank. Got {self.among} for {self.text!r}.")
         if self.among and self.answer not in self.among:
-            raise BadInput(f"The answer must be one of the candidates. Got {self.answer!r} among {self.among}.")
+            raise BadInput(f"`answer` must be one of the candidates, `among`. Got {self.answer!r} among {self.among}.")
         if self.among and self.one_by_one:
-            raise BadInput("Candidates are compared by all their tokens: leave out `among` or `one_by_one`.")
+            raise BadInput("A Fill cannot have both `among`, which compares all tokens at once, and `one_by_one`.")
 
     def filled(self, answer: str = "") -> tuple[str, Span, tuple[Span, ...]]:
-        """The text with an answer in the blank, and where the blank and the hidden spans are in it."""
+        """The text with an answer in the blank, and the spans of the blank and of the hidden words in this text."""
         text = self.text[: self.blank.start] + (answer or self.answer) + self.text[self.blank.stop :]
         longer = len(text) - len(self.text)
         hidden = tuple(s.shift(longer) if s.start >= self.blank.stop else s for s in self.hidden)
@@ -113,16 +113,16 @@ class Likelihood(OfLogps):
 
     The answer has one log-probability for each token outside `skip`, each masked in turn (Salazar et al. 2020). With
     `within_word`, the later tokens of the same word are masked too (Kauf & Ivanova 2023), so that a word of several
-    tokens does not give itself away. A causal model scores each token given those before it, in both cases; with
-    `start_once`, its start token is before the first token alone, and the others are scored as if there were none.
+    tokens does not give itself away. A causal model scores each token given the tokens before it, in both cases; with
+    `start_once`, only the first token is scored after the start token, later tokens are scored without it.
 
-    With `masked="none"` every token is seen while it is scored (Kaneko & Bollegala 2022); `attention` multiplies each
-    log-probability by the attention that the token gets, the mean over layers, heads and tokens.
+    With `masked="none"` the model sees every token while it scores it (Kaneko & Bollegala 2022); `attention` multiplies
+    each log-probability by the attention that the token gets, the mean over layers, heads and tokens.
 
-    `versus` has the two sentences of a pair, one of which is `text`. What they share is found by difflib, token by
-    token, in this order, as in the released code of CrowS-Pairs; only tokens of `text` that both have count. With
-    `masked="changed"` only the others count, and are masked together; the answer then has the log-probability of each
-    of them at the place of each, row by row: its diagonal is the sentence's own.
+    `versus` has the two sentences of a pair, one of which is `text`. difflib compares their tokens, in this order, as
+    in the released code of CrowS-Pairs; only tokens of `text` that both sentences share are scored. With
+    `masked="changed"` the other tokens are scored instead, all masked together. The answer then has a row for each
+    masked position, with the log-probability of each of these tokens there: the diagonal has each in its own place.
     """
 
     text: str
@@ -139,13 +139,13 @@ class Likelihood(OfLogps):
         check_spans(self, self.text, self.skip)
         check_known("value of masked", [self.masked], MASKED)
         if self.within_word and self.masked != "each":
-            raise BadInput(f"within_word is for tokens that are masked in turn. Got masked={self.masked!r}.")
+            raise BadInput(f"`within_word` needs masked='each'. Got masked={self.masked!r}.")
         if self.attention and self.masked != "none":
-            raise BadInput(f"attention needs masked='none'. Got masked={self.masked!r}.")
+            raise BadInput(f"`attention` needs masked='none'. Got masked={self.masked!r}.")
         if self.versus and (len(set(self.versus)) != 2 or self.text not in self.versus):
-            raise BadInput(f"versus must be two different sentences, {self.text!r} and another. Got {self.versus}.")
+            raise BadInput(f"`versus` must be two different sentences, {self.text!r} and another. Got {self.versus}.")
         if self.masked == "changed" and not self.versus:
-            raise BadInput(f"masked='changed' needs versus, the two sentences to compare. Got none for {self.text!r}.")
+            raise BadInput(f"masked='changed' needs `versus`, two sentences to compare. Got none for {self.text!r}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +167,8 @@ class Entail(OfLogps):
 class Follows(OfLogps):
     """Asks whether `second` is the sentence after `first` in a text.
 
-    The answer has two log-probabilities: that it is, and that it is not. Only a model with a head for this can answer,
-    as BERT has from its training.
+    The answer has two log-probabilities: that it is, and that it is not. Only a model with a next-sentence head, such
+    as BERT, can answer.
     """
 
     count: ClassVar[int] = 2
@@ -184,15 +184,16 @@ class Choose(OfLogps):
     """Asks which of `options` answers `prompt`.
 
     The answer has one log-probability for each option, in their order. With `by` "letters" or "digits" the options are
-    listed below the prompt, each with its label, and it is the label that is asked for; with "words" they are listed
-    without labels, and are asked for themselves, by the total of their tokens' log-probabilities. Otherwise they are
-    not listed, and are what follows the prompt: by the "total" of their tokens' log-probabilities, by their mean
-    ("token"), or by the total per "byte" of UTF-8. They are not normalised over the options: how much of the
-    probability these cover can be seen.
+    listed below the prompt, each with a label, and the model is asked for a label; with "words" they are listed without
+    labels, and the model is asked for an option, by the total of its tokens' log-probabilities. Otherwise the options
+    are not listed, and are compared as continuations of the prompt: by the "total" of their tokens' log-probabilities,
+    by the mean ("token"), or by the total per "byte" of UTF-8. The log-probabilities are not normalised over the
+    options, so that the probability of all options together can be seen.
 
-    After a plain prompt a space comes first. With `chat` the prompt is the user's turn in the model's chat template,
-    behind a `system` prompt if there is one, and the option begins the reply. `exact` asks for a probability: a share
-    of texts, which is all that some servers give, is no answer. Otherwise it is the same question.
+    In a plain prompt, a space precedes the label or option. With `chat` the prompt is the user's turn in the model's
+    chat template, after a `system` prompt if there is one, and the label or option begins the reply. With `exact` only
+    a probability is an answer, and not a share of texts, which is all that some servers give; questions that differ in
+    `exact` alone are equal.
     """
 
     prompt: str
@@ -208,12 +209,12 @@ class Choose(OfLogps):
         check_texts(self, (self.options,), self.prompt)
         check_known("value of by", [self.by], BY)
         if len({option.strip() for option in self.options} - {""}) < max(2, len(self.options)):
-            wanted = "two or more different options, each of which must have a text"
+            wanted = "two or more different options, none of them empty"
             raise BadInput(f"Choose needs {wanted}. Got {self.options} for {self.prompt!r}.")
         if self.by in LABELS and len(self.options) > (most := len(LABELS[self.by])):
-            raise BadInput(f"A list with {self.by} has at most {most} options. Got {len(self.options)}.")
+            raise BadInput(f"With by={self.by!r} there can be at most {most} options. Got {len(self.options)}.")
         if self.system and not self.chat:
-            raise BadInput("A system prompt needs a chat template: give `chat`, or leave `system` out.")
+            raise BadInput("`system` is a part of a chat template: set `chat`, too, or leave out `system`.")
         check_known("language of Choose", [self.language], ASKED_IN)
 
     @property
@@ -239,7 +240,7 @@ class Choose(OfLogps):
 
     @property
     def continuations(self) -> tuple[str, ...]:
-        """What may follow the text: a label or an option each, with a space before it unless it begins a reply."""
+        """The possible continuations of the text: labels or options, each after a space unless it begins a reply."""
         return self.labels if self.chat else tuple(f" {label}" for label in self.labels)
 
     def compared(self, logps: Sequence[Sequence[float]]) -> tuple[float, ...]:
@@ -254,11 +255,11 @@ class Choose(OfLogps):
 class Embed(OfVector):
     """Asks for the vector of `text`, or of the word at `span` in it.
 
-    `layer` counts from the embeddings, which are 0, with their positions; -1 is the last one, before the head. "input"
-    is the table that tokens are looked up in, where no word sees another. `pooling` takes the first token of what is
-    asked about, the last one, or the mean over its tokens. The first token of a whole text is that of the input, BERT's
-    [CLS]; special tokens are in no mean and are never the last. A model of static vectors, which has neither layers nor
-    tokens, looks up the word or the text.
+    `layer` 0 is the embeddings with their positions, and -1 the last layer, before the head. "input" is the embedding
+    table, without positions or context. `pooling` takes the first token of the word or text, its last token, or the
+    mean over its tokens. The first token of a whole text is the first one of the model's input, BERT's [CLS]; otherwise
+    special tokens are excluded. A model of static vectors, which has neither layers nor tokens, looks up the word or
+    the text.
     """
 
     text: str
@@ -272,7 +273,7 @@ class Embed(OfVector):
         check_spans(self, self.text, (self.span,) if self.span else ())
         check_known("value of pooling", [self.pooling], POOLING)
         if self.layer != "input" and (not isinstance(self.layer, int) or isinstance(self.layer, bool)):
-            raise BadInput(f"layer must be a whole number, or 'input' for the embedding table. Got {self.layer!r}.")
+            raise BadInput(f"`layer` must be a whole number, or 'input' for the embedding table. Got {self.layer!r}.")
 
     @property
     def target(self) -> str:
@@ -284,12 +285,12 @@ class Embed(OfVector):
 class Write:
     """Asks for a text that the model writes after `prompt`, of at most `longest` tokens.
 
-    The answer has the text, without the prompt and without a model's thoughts, and the log-probability of each of its
-    tokens; a server may give none. Tokens are drawn from the model's own distribution at `temperature`, without
-    truncation; `seed` makes another text. A text that is cut at `longest` ends with its last whole word.
+    The answer has the text, without the prompt and without the model's reasoning, and the log-probability of each
+    token, which some servers do not give. Tokens are sampled from the full distribution at `temperature`, without top-k
+    or top-p; another `seed` gives another text. A text that is cut at `longest` ends with its last whole word.
 
-    After a plain prompt the model goes on. With `chat` the prompt is the user's turn in the model's chat template,
-    behind a `system` prompt if there is one, and the text is the reply.
+    The model continues a plain prompt. With `chat` the prompt is the user's turn in the model's chat template, after a
+    `system` prompt if there is one, and the text is the reply.
     """
 
     stored_as: ClassVar[str] = "text"
@@ -306,7 +307,7 @@ class Write:
 
     @property
     def text(self) -> str:
-        """The prompt without white space at its end, which belongs to the first token that is written."""
+        """The prompt without trailing white space, which belongs to the first token that is written."""
         return self.prompt.rstrip()
 
     def fault(self, answer: Answer) -> str:
@@ -314,9 +315,9 @@ class Write:
 
 
 class Masses(NamedTuple):
-    """Of one path: the probabilities that the first gendered word is female, that it is male, and that there is none.
+    """The probabilities, on one path, that the first gendered word is female, that it is male, and that there is none.
 
-    `unresolved` is what was left when the path was stopped early.
+    `unresolved` is the probability that was left when the path was stopped early.
     """
 
     female: float
@@ -329,11 +330,12 @@ class Masses(NamedTuple):
 class FirstMention:
     """Asks whom texts after `prompt` mention first: a word of `female`, of `male`, or nobody in `longest` tokens.
 
-    `paths` texts are drawn, and at each token the probability that a listed word is completed there is added up,
-    instead of waiting for it to be drawn. A word is complete when no letter follows it: "he" is not in "hello". For
-    completions of probability `threshold` or more, one more step of the model says how likely this is; others count
-    when they are drawn. The path goes on as if none of these words had come. So each mass is unbiased, whatever the
-    threshold, and varies less than a count of as many texts. A path is stopped where less than `stop` is left of it.
+    `paths` texts are sampled. The probabilities that a listed word is completed at a token are summed over the tokens
+    of a text, instead of counting only words that were sampled. A word is complete if no letter follows it: "he" is not
+    in "hello". If a completion has a probability of `threshold` or more, one more step of the model gives the
+    probability that no letter follows; a less likely completion counts if it is sampled. The path then goes on as if none of
+    these words had been written. So each mass is unbiased, whatever the threshold, and has a smaller variance than a
+    count of as many texts. A path ends when its remaining probability is below `stop`.
 
     The answer has the `Masses` of each path. `temperature`, `chat` and `system` are those of `Write`.
     """
@@ -359,9 +361,9 @@ class FirstMention:
                 raise BadInput(f"`{name}` must be a number from 0 to {most:g}. Got {getattr(self, name)!r}.")
         words = [*self.female, *self.male]
         if not self.female or not self.male or set(self.female) & set(self.male):
-            raise BadInput("FirstMention needs words of both genders, and no word twice.")
+            raise BadInput("FirstMention needs words in both `female` and `male`, and no word may be in both.")
         if odd := [word for word in words if not WORD.fullmatch(word) or word != word.lower()]:
-            raise BadInput(f"A word to look for is in lower-case letters, without spaces. Got {odd[0]!r}.")
+            raise BadInput(f"Words of `female` and `male` must consist of lower-case letters. Got {odd[0]!r}.")
 
     @property
     def text(self) -> str:
@@ -381,28 +383,28 @@ def masses(answer: Answer) -> list[Masses]:
 
 
 def check_prompt(question: Write | FirstMention) -> None:
-    """Raise if the fields that both questions have are out of range."""
+    """Raise BadInput if a field that both kinds of question have is out of range."""
     check_texts(question, (), question.prompt)
     check_positive("longest", question.longest)
     if not 0 < question.temperature < math.inf:
         raise BadInput(
-            f"`temperature` must be a number above 0. Got {question.temperature!r}: at 0 all texts are the same, and "
-            "say nothing about how often a model writes what."
+            f"`temperature` must be a number above 0. Got {question.temperature!r}. At 0 all texts would be the "
+            "same, and a share of them would say nothing."
         )
     if question.seed < 0:
-        raise BadInput(f"`seed` must be a whole number from 0. Got {question.seed!r}.")
+        raise BadInput(f"`seed` must be a whole number of at least 0. Got {question.seed!r}.")
     if question.system and not question.chat:
-        raise BadInput("A system prompt needs a chat template: give `chat`, or leave `system` out.")
+        raise BadInput("`system` is a part of a chat template: set `chat`, too, or leave out `system`.")
 
 
 def check_positive(name: str, number: int) -> None:
-    """Raise unless it is a whole number from 1."""
+    """Raise BadInput unless the number is a whole number of at least 1."""
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-        raise BadInput(f"`{name}` must be a whole number from 1. Got {number!r}.")
+        raise BadInput(f"`{name}` must be a whole number of at least 1. Got {number!r}.")
 
 
 def countable_text(text: str, *, cut: bool = False) -> str:
-    """What counts of a written text: without a model's thoughts, and without a last word that was `cut`."""
+    """The part of a written text that counts: without the model's reasoning and, if it was `cut`, its last word."""
     if cut:
         text = re.sub("[^\\W\\d_]+\ufffd*\\Z", "", text)
     if END_OF_THOUGHT in text:

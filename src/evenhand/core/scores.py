@@ -1,4 +1,4 @@
-"""Scores of items, values and results. A `Summary`, which a measure's `summarise` is, makes values of scores."""
+"""Scores of items, values and results; and `Summary`, which turns scores into a value: a measure's `summarise`."""
 
 import math
 from abc import ABC, abstractmethod
@@ -23,16 +23,16 @@ from evenhand.stats.verdict import adjust
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One item's score; NaN, with the reason as `note`, where it has none."""
+    """The score of one item; NaN, with the reason as `note`, if it has none."""
 
     id: str
     value: float
     groups: Groups = field(default_factory=dict)
     note: str = ""
     prior: float = math.nan
-    """The measure's `prior` for the item, with which the page describes its score."""
+    """The measure's `prior` for the item, with which the page explains its score."""
     kept: Mapping[str, Any] = field(default_factory=dict)
-    """What the measure keeps of the item besides: `Traits.weight`."""
+    """What the measure's `keep` gives for the item: see `Traits.weight`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Value(Estimate):
     estimand: str = ""
     narrow_low: float = math.nan
     narrow_high: float = math.nan
-    """The interval for these templates and words alone, where the row's own covers others, too."""
+    """The interval for these templates and words alone, if that of the row covers other ones, too."""
     prior: float = math.nan
     """The mean log odds of the woman's word against the man's without the attribute."""
 
@@ -53,7 +53,7 @@ class Value(Estimate):
 class Result:
     """The scores of one model by one measure on one dataset, and their values.
 
-    `frame` and `values` are tables of both; `evenhand.from_scores(result.frame, ...)` makes a run of it.
+    `frame` is a table of the scores, `values` of the values. `evenhand.from_scores(result.frame, ...)` makes a run.
     """
 
     model: str
@@ -66,7 +66,7 @@ class Result:
     estimates: tuple[Value, ...]
     """The value of all scores first, then by group."""
     rows: tuple[Value, ...] = ()
-    """Stereotype and default, where the dataset has kinds; women minus men, where it has partners: core.estimands."""
+    """Stereotype and default if the dataset has kinds; women minus men if it has partners: core.estimands."""
 
     @property
     def value(self) -> float:
@@ -86,7 +86,7 @@ class Result:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """One row for each item: id, score, note, and a column for each group, and for what the measure keeps."""
+        """One row for each item: id, score, note, and columns for its groups and for what the measure keeps."""
         return pd.DataFrame({"id": s.id, "score": s.value, "note": s.note, **s.groups, **s.kept} for s in self.scores)
 
     @property
@@ -114,7 +114,7 @@ class Sample:
     crossed: Sequence[Sequence[str]] = ()
     """Further ways to cluster the same scores."""
     neutral: float = math.nan
-    """What the value is tested against; NaN where no test is wanted."""
+    """What the value is tested against; NaN if no test is wanted."""
     unit: bool = False
     """Whether values lie between 0 and 1."""
     clustered: bool = True
@@ -124,54 +124,54 @@ class Sample:
         return np.array([score.value for score in self.scores])
 
     def mean_test(self, numbers: Floats, sets: Sequence[str] | None = None) -> IntervalAndTest:
-        """Interval and test of the mean of a number for each score: stats.mean_intervals."""
-        how: dict[str, Any] = {"crossed": self.crossed, "unit": self.unit, "neutral": self.neutral}
-        return mean_test(numbers, self.clusters, self.rng, sets=sets, **how)
+        """Interval and test of the mean of `numbers`, one for each score: stats.mean_intervals."""
+        options: dict[str, Any] = {"crossed": self.crossed, "unit": self.unit, "neutral": self.neutral}
+        return mean_test(numbers, self.clusters, self.rng, sets=sets, **options)
 
 
 class Summary(ABC):
-    """Makes a value of scores, and knows its interval and test. A measure may bring its own."""
+    """Turns scores into a value with an interval and a test. A measure may define its own."""
 
     why_none: ClassVar[str] = ""
-    """Why scores may have no value, in words."""
+    """The reason, in words, why scores may have no value."""
     labels: ClassVar[bool] = False
-    """Whether scores may all be 0 or all be 1, as labels may; equal likelihoods are a sign of a fault."""
+    """Whether scores may all be 0, or all 1, as labels may. Equal likelihoods are a sign of a fault: no interval."""
 
     @abstractmethod
     def __call__(self, scores: Sequence[Score]) -> float:
-        """The value of these scores; NaN when there is none, since 0 would read as "unbiased"."""
+        """The value of these scores; NaN if there is none, since 0 would read as "unbiased"."""
 
     def interval_and_test(self, sample: Sample) -> IntervalAndTest:
-        """The 95 % interval of the value, and p against `sample.neutral`: a bootstrap over clusters, and its p."""
+        """The 95 % interval of the value by resampling clusters, and the p against `sample.neutral` that agrees."""
         resampled, neutral = self.resampling([sample.scores], sample.clusters), sample.neutral
         (low, high), freedom = resampled.interval(sample.rng), resampled.clusters - 1
         p = interval_test(resampled.value - neutral, low - neutral, high - neutral, freedom)
         return IntervalAndTest(low, high, p, freedom)
 
     def resampling(self, runs: Sequence[Sequence[Score]], clusters: Sequence[str]) -> Resampled:
-        """The value of scores in clusters, ready to be resampled; of several runs, with the clusters of each."""
+        """The value as a function of how often each cluster counts. Several runs have separate clusters."""
         everything = [score for scores in runs for score in scores]
         return by_calls(lambda indices: self([everything[i] for i in indices]), _clusters_of_runs(runs, clusters))
 
     def inside(self, groups: Collection[str]) -> "Summary":
-        """The summary of scores that share the labels of `groups`."""
+        """The summary to use for scores that have the same labels in `groups`."""
         return self
 
     def lacks(self, scores: Sequence[Score]) -> str:
-        """Which scores are missing for a value, in words; empty where none are.
+        """Which scores a value needs but lacks, in words; empty if it lacks none.
 
-        `scores` has one for each item, NaN for those without a score.
+        `scores` has a score for each item, of which some may be NaN.
         """
         return ""
 
     def estimands(self, kinds: Kinds) -> Mapping[Estimand, "Summary"]:
-        """The summaries for stereotype and default, where these are not means of d; the first one is judged."""
+        """The summaries for stereotype and default if these are not means of d; only the first one is judged."""
         return {}
 
 
 @dataclass(frozen=True)
 class Called(Summary):
-    """A function from scores to a value: it is called for each bootstrap sample."""
+    """A plain function from scores to a value, which is called for each bootstrap sample."""
 
     function: Summarise
 
@@ -180,16 +180,16 @@ class Called(Summary):
 
 
 class OfMeans(Summary):
-    """A value that is a mean of numbers, so that its interval and test need no call for each sample."""
+    """A value that is a mean of numbers, so that interval and test need no call for each bootstrap sample."""
 
     by: str = ""
     sets: tuple[str, ...] = ()
-    """The labels of group `by`: each is a set that counts once, and none may be missing."""
+    """The labels of the group `by`: each is a set that counts equally, and none may be missing."""
     shares: bool = False
     """Whether the value is the share of items that score 1."""
 
     def numbers(self, values: Floats) -> Floats:
-        """What the value is the mean of."""
+        """The numbers whose mean is the value."""
         return values
 
     def mean_of(self, scores: Sequence[Score]) -> float:
@@ -207,7 +207,7 @@ class Mean(OfMeans):
         return self.mean_of(scores)
 
     def interval_and_test(self, sample: Sample) -> IntervalAndTest:
-        """A bootstrap over clusters and a sign-flip test; t where clusters cross."""
+        """A bootstrap over clusters and a sign-flip test; for crossed clusters, t."""
         return sample.mean_test(self.numbers(sample.values))
 
 
@@ -227,7 +227,7 @@ class Share(Mean):
     shares: ClassVar[bool] = True  # type: ignore[misc]
 
     def interval_and_test(self, sample: Sample) -> IntervalAndTest:
-        """Wilson's interval where items are not clustered, or all clusters agree; else that of a mean."""
+        """Wilson's interval if items are not clustered, or all clusters agree; otherwise that of a mean."""
         values, clusters, neutral = sample.values, sample.clusters, sample.neutral
         n, agree = len(set(clusters)), float(np.ptp(values)) == 0 and values[0] in (0.0, 1.0)
         if sample.clustered and not (n > 1 and agree):
@@ -244,9 +244,9 @@ mean_size, share = MeanSize(), Share()
 
 @dataclass(frozen=True)
 class MacroMean(OfMeans):
-    """The mean of the means of the sets that group `by` makes; NaN where one of `sets` is missing.
+    """The mean of the means of several sets, the labels of the group `by`; NaN if one of `sets` has no scores.
 
-    Each set has the same weight, however many items it has. The value of a single set is `within`.
+    Each set has the same weight, however many items it has. `within` summarises a single set.
     """
 
     by: str
@@ -278,15 +278,15 @@ class MacroMean(OfMeans):
 
 
 class OfTotals(Summary):
-    """A summary that is a function of totals over the scores, so that a sample of them needs no call of its own."""
+    """A value that is a function of totals over the scores, so that bootstrap samples need no calls of their own."""
 
     @abstractmethod
     def totals(self, scores: Sequence[Score]) -> Floats:
-        """What each score adds to the totals: one row per score."""
+        """What each score adds to the totals, one row per score."""
 
     @abstractmethod
     def of(self, totals: Floats) -> Floats:
-        """The value for each row of totals; NaN where it has none."""
+        """The value for each row of totals; NaN if it has none."""
 
     def __call__(self, scores: Sequence[Score]) -> float:
         return float(self.of(self.totals(scores).sum(axis=0)[np.newaxis])[0]) if scores else math.nan
@@ -297,7 +297,7 @@ class OfTotals(Summary):
 
 
 def lacking_sets(scores: Sequence[Score], by: str, sets: Sequence[str]) -> str:
-    """The sets of group `by` that have no scores, in words; empty where all have some."""
+    """The sets of the group `by` that have no scores, in words; empty if all have some."""
     scored = {label_of(score, by) for score in scores if not math.isnan(score.value)}
     missing = [name for name in sets if name not in scored]
     return f"no scored items of {by} {', '.join(missing)}" if missing else ""
@@ -315,27 +315,27 @@ def group_values(
 ) -> Iterator[Value]:
     """The value of all scores, then of each combination of the groups `design.by`, each with its interval.
 
-    The group `within` divides these further; their values follow. The members of `cluster` are resampled whole, and of
-    `crossed`, a second group; without them, items are resampled. Each interval has its own random generator, so that it
-    never depends on what else was measured; none goes beyond `bounds`.
+    The group `design.within` divides these further, and values of its labels follow. Intervals resample the clusters of
+    `design.cluster` whole, and those of `design.crossed`; without clusters, they resample items. Each interval has its
+    own random generator, so that it never depends on what else was measured, and is clipped to `bounds`.
 
-    Each value is tested against `neutral`, unless that is an end of the bounds: a value that can only be on one side of
-    it says nothing by being there. `judged` says whether all are tested, those `within` alone, or none. p is adjusted
-    over the value of all scores and those of the groups `by`; for those within, separately.
+    Each value is tested against `neutral`, unless that is an end of the bounds: if a value can only be on one side of
+    neutral, being there says nothing. `judged` says which values are tested: all, only those `within`, or none. p is
+    adjusted over the value of all scores and those of the groups `by`, and separately over the values `within`.
     """
     neutral = neutral if bounds[0] < neutral < bounds[1] and judged != "none" else math.nan
     summary = summarise if isinstance(summarise, Summary) else Called(summarise)
-    how: dict[str, Any] = {"bounds": bounds, "neutral": neutral, "seed": seed}
+    options: dict[str, Any] = {"bounds": bounds, "neutral": neutral, "seed": seed}
     by, within, crossed = tuple(design.by), design.within, design.crossed
-    families: list[list[Value]] = [[value_of({}, scores, summary, design, **how)]]
+    families: list[list[Value]] = [[value_of({}, scores, summary, design, **options)]]
     for level in [*([by] if by else []), *([(*by, within)] if within else [])]:
         inside = summary.inside(level)
         if level != by:
             families.append([])
         for labels, part in _scores_by_labels(scores, level).items():
-            families[-1].append(value_of(dict(zip(level, labels, strict=True)), part, inside, design, **how))
+            families[-1].append(value_of(dict(zip(level, labels, strict=True)), part, inside, design, **options))
     for number, family in enumerate(families):
-        one_way = not crossed or (number > 0 and within == crossed)  # a single profession has templates alone
+        one_way = not crossed or (number > 0 and within == crossed)  # in one profession, only templates vary
         if math.isnan(neutral) or (judged == "within" and number == 0):
             yield from (replace(value, p=math.nan) for value in family)
         else:
@@ -352,9 +352,9 @@ def value_of(
     seed: int,
     bounds: tuple[float, float] = (-math.inf, math.inf),
 ) -> Value:
-    """The value of scores that share these groups, with its interval and p, which is NaN where `neutral` is.
+    """The value of scores that share these groups, with its interval and p; p is NaN if `neutral` is.
 
-    The groups also seed its generator.
+    The random generator is seeded by `seed` and the groups.
     """
     scored = [s for s in scores if not math.isnan(s.value)]
     if not scored:
@@ -369,7 +369,7 @@ def value_of(
     sample = Sample(scored, clusters, rng, crossed, neutral, unit, clustered=bool(design.cluster))
     test = IntervalAndTest(math.nan, math.nan, math.nan)
     if not is_constant(sample.values) or (summary.labels and scored[0].value in (0.0, 1.0)):
-        test = IntervalAndTest(*summary.interval_and_test(sample))  # a user's summary may give a plain tuple
+        test = IntervalAndTest(*summary.interval_and_test(sample))  # a user's summary may return a plain tuple
     whole = summary(scored)
     value, low, high = (min(max(number, least), most) for number in (whole, test.low, test.high))
     if abs(whole - value) > ROUNDING:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from evenhand.errors import BadInput
 
 UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-"""Control characters, which could change what a terminal shows, other than line ends and tabs."""
+"""Control characters other than newlines and tabs; they could change what a terminal shows."""
 
 
 class Shown:
@@ -16,7 +16,7 @@ class Shown:
 
     __slots__ = ()
     renderer: ClassVar[Any]
-    """Has methods `text` and `html`; set by the package itself, since core cannot import `evenhand.show`."""
+    """Has methods `text` and `html`. `evenhand/__init__` sets it, since core cannot import `evenhand.show`."""
 
     def __str__(self) -> str:
         return str(self.renderer.text(self))
@@ -32,7 +32,7 @@ def replace_control_characters(text: str) -> str:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A chart of Altair's, with what it shows in words."""
+    """An Altair chart, with a caption that says what it shows."""
 
     chart: Any
     caption: str
@@ -41,27 +41,27 @@ class Drawing:
 class Sections:
     """Extra charts, tables and text in reports of a dataset's runs; each method is optional.
 
-    Give an instance to `Dataset(sections=...)`, or by the name of a dataset in `SECTIONS` of a plugin.
+    Pass an instance to `Dataset(sections=...)`, or list it by the name of its dataset in `SECTIONS` of a plugin.
     """
 
     shown_here: Collection[str] = ()
-    """Measures that `terminal` shows, so that the table of values need not."""
+    """Measures that `terminal` shows; the table of values then excludes them."""
     ours: ClassVar[Callable[[], Iterable["Sections"]]] = tuple
-    """The sections of `evenhand.papers`, set by the package itself: core cannot import them."""
+    """Gives the sections of `evenhand.papers`. `evenhand/__init__` sets it, since core cannot import them."""
 
     def page(self, measured: Any) -> Iterable[Drawing]:
-        """Charts of one measure: `measured` has its `task`, the `runs`, their `names`, and a frame of `scores` each."""
+        """Charts of one measure: `measured` has its `task`, and `runs` with their `names` and frames of `scores`."""
         return ()
 
     def terminal(self, run: Any, dataset: str, *, frequency: Mapping[str, float] | None = None) -> Iterable[Any]:
-        """Lines and tables of rich's, or text, for `evenhand show --full`.
+        """Lines and tables of rich, or text, for `evenhand show --full`.
 
-        `frequency` has numbers for words, if the user gives them.
+        `frequency` has the corpus frequencies of words if the user gives them.
         """
         return ()
 
     def figures(self, runs: Mapping[str, Any], *, marked: Collection[str] | None = None) -> Mapping[str, Any] | None:
-        """Altair charts by name, for files and notebooks; None for those of `page`. `marked` are words to mark."""
+        """Altair charts by name, for files and notebooks, with the words `marked`; None for the charts of `page`."""
         return None
 
 
@@ -72,13 +72,13 @@ def add_sections(dataset: str, sections: Sections) -> None:
     """Register a user's sections under the name of their dataset."""
     if not isinstance(sections, Sections):
         raise BadInput(
-            f"Sections of '{dataset}' must be an instance of a class that extends evenhand.Sections. Got {sections!r}: "
-            "see docs/extend.md."
+            f"Sections of '{dataset}' must be an instance of a class that extends evenhand.Sections. Got {sections!r}. "
+            "See docs/extend.md."
         )
     _BY_DATASET[dataset] = sections
 
 
 def sections_of(datasets: Iterable[str]) -> list[Sections]:
-    """The sections of the papers, which check themselves whether they apply, and those of these datasets."""
+    """The sections of the papers, which check themselves whether they apply, and the sections of these datasets."""
     added = [_BY_DATASET.get(name) or _BY_DATASET.get(name.partition(" (")[0]) for name in dict.fromkeys(datasets)]
     return [*Sections.ours(), *dict.fromkeys(filter(None, added))]

@@ -19,7 +19,7 @@ Named = str | Path | Sequence[str | Path] | None
 """A name or a file, or several."""
 Given = ParamSpec("Given")
 Returned = TypeVar("Returned")
-NUMBERS: dict[Any, Any] = {int: Integral, float: Real}  # numpy's numbers are such, too
+NUMBERS: dict[Any, Any] = {int: Integral, float: Real}  # these include numpy's numbers
 
 
 def fits(value: Any, hint: Any) -> bool:
@@ -35,7 +35,7 @@ def fits(value: Any, hint: Any) -> bool:
         if not all(hasattr(value, name) for name in {**vars(kind), **kind.__annotations__} if name[0] != "_"):
             return False
     elif not isinstance(value, NUMBERS.get(kind, kind)) or (isinstance(value, str) and inner):
-        return False  # a text is a sequence of texts, but nobody means that
+        return False  # a string is a sequence of strings, but is not accepted as a list of them
     if inner and issubclass(kind, Sequence):
         hints = inner if kind is tuple and ... not in inner else inner[:1] * len(value)
         return len(hints) == len(value) and all(map(fits, value, hints))
@@ -43,24 +43,24 @@ def fits(value: Any, hint: Any) -> bool:
     return all(fits(getattr(value, part.name), part.type) for part in parts)
 
 
-def check_types(what: str, given: Iterable[tuple[str, Any, Any]]) -> None:
+def check_types(owner: str, arguments: Iterable[tuple[str, Any, Any]]) -> None:
     """Raise BadInput for the first (name, value, annotation) whose value does not match."""
-    for name, value, hint in given:
+    for name, value, hint in arguments:
         if not fits(value, hint):
             types = re.sub(r"\b([a-z_]+\.)+", "", inspect.formatannotation(hint)).replace(" | ", " or ")
-            raise BadInput(f"{what}: `{name}` must be {types}. Got {reprlib.repr(value)}.")
+            raise BadInput(f"{owner}: `{name}` must be {types}. Got {reprlib.repr(value)}.")
 
 
-def check_fields(instance: Any, *but: str) -> None:
-    """Raise BadInput if a field of a dataclass, other than those in `but`, has a wrong type."""
-    hints = {field.name: field.type for field in fields(instance) if field.name not in but}
+def check_fields(instance: Any, *unchecked: str) -> None:
+    """Raise BadInput if a field of a dataclass has a wrong type; fields named in `unchecked` may have any type."""
+    hints = {field.name: field.type for field in fields(instance) if field.name not in unchecked}
     check_types(type(instance).__name__, ((name, getattr(instance, name), hint) for name, hint in hints.items()))
 
 
 def typed(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
-    """Make a function, or `__post_init__`, raise `BadInput` where it fails because of wrong types.
+    """Make a function, or `__post_init__`, raise `BadInput` if it fails and an argument has a wrong type.
 
-    Types are checked only after an error: calls that work cost nothing, and errors of evenhand's own stay.
+    Types are checked only after an error, so calls that work cost nothing. evenhand's own errors are not changed.
     """
 
     @wraps(function)

@@ -12,10 +12,10 @@ WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]
 
 @dataclass(frozen=True, slots=True)
 class WordChange:
-    """Words of one sentence, and what replaces them in the other; either may be empty."""
+    """The words `old` of one sentence, and the words `new` that replace them in the other; either may be empty."""
 
-    here: tuple[Span, ...]
-    there: tuple[Span, ...]
+    old: tuple[Span, ...]
+    new: tuple[Span, ...]
 
 
 def words(text: str) -> list[Span]:
@@ -27,21 +27,19 @@ def words(text: str) -> list[Span]:
     return [Span(*match.span()) for match in WORD.finditer(text)]
 
 
-def changes(one: str, other: str) -> list[WordChange]:
+def changes(first: str, second: str) -> list[WordChange]:
     """Where two sentences differ, word by word, in order.
 
     >>> changes("He lost his hat.", "She lost her hat.")[1]
-    Change(here=(Span(start=8, stop=11),), there=(Span(start=9, stop=12),))
+    WordChange(old=(Span(start=8, stop=11),), new=(Span(start=9, stop=12),))
     """
-    here, there = words(one), words(other)
-    if len(here) == len(there):  # word by word, or "gave her his" and "gave him her" would seem to share "her"
-        pairs = [WordChange((a,), (b,)) for a, b in zip(here, there, strict=True) if a.of(one) != b.of(other)]
-        if len(pairs) <= len(here) / 2:
+    old, new = words(first), words(second)
+    if len(old) == len(new):  # word by word, or "gave her his" and "gave him her" would seem to share "her"
+        pairs = [WordChange((a,), (b,)) for a, b in zip(old, new, strict=True) if a.of(first) != b.of(second)]
+        if len(pairs) <= len(old) / 2:
             return pairs
-    matcher = SequenceMatcher(None, [w.of(one) for w in here], [w.of(other) for w in there], autojunk=False)
-    return [
-        WordChange(tuple(here[i:j]), tuple(there[k:m])) for tag, i, j, k, m in matcher.get_opcodes() if tag != "equal"
-    ]
+    matcher = SequenceMatcher(None, [w.of(first) for w in old], [w.of(second) for w in new], autojunk=False)
+    return [WordChange(tuple(old[i:j]), tuple(new[k:m])) for tag, i, j, k, m in matcher.get_opcodes() if tag != "equal"]
 
 
 def capitalise(text: str) -> str:

@@ -90,9 +90,9 @@ def _pair_faults(first: str, second: str) -> Iterator[tuple[str, str]]:
     others = [
         change
         for change in differing
-        if not any(partners(a.of(first), b.of(second)) for a, b in zip(change.here, change.there, strict=False))
+        if not any(partners(a.of(first), b.of(second)) for a, b in zip(change.old, change.new, strict=False))
     ]
-    of_first, of_second = sum(len(change.here) for change in others), sum(len(change.there) for change in others)
+    of_first, of_second = sum(len(change.old) for change in others), sum(len(change.new) for change in others)
     if max(of_first / len(words(first)), of_second / len(words(second))) > RELATED:
         yield "unrelated", f"{first} | {second}"
         return
@@ -102,14 +102,14 @@ def _pair_faults(first: str, second: str) -> Iterator[tuple[str, str]]:
     yield from _casing_faults(first, second, differing)
     for change in differing:
         yield from _word_faults(first, second, change)
-    changed = {span for change in differing for span in change.here}
+    changed = {span for change in differing for span in change.old}
     stayed = [w.of(first) for w in words(first) if w not in changed and kind(w.of(first)) in PERSONS]
     if stayed and len(others) < len(differing):
         yield "left behind", ", ".join(stayed)
 
 
 def _word_faults(first: str, second: str, change: WordChange) -> Iterator[tuple[str, str]]:
-    old, new = [span.of(first) for span in change.here], [span.of(second) for span in change.there]
+    old, new = [span.of(first) for span in change.old], [span.of(second) for span in change.new]
     if len(old) != len(new):
         yield "missing word", f"{' '.join(old) or '(none)'} | {' '.join(new) or '(none)'}"
         return
@@ -127,7 +127,7 @@ def _casing_faults(first: str, second: str, differing: Sequence[WordChange]) -> 
         if (letter := next((c for c in text if c.isalpha()), "A")).islower():
             yield "casing", f"{letter}: {text[:30]}"
     for change in differing:
-        for a, b in zip(change.here, change.there, strict=False):
+        for a, b in zip(change.old, change.new, strict=False):
             if first[a.start].isupper() != second[b.start].isupper():
                 yield "casing", f"{a.of(first)} | {b.of(second)}"
 

@@ -107,8 +107,8 @@ def page_item(row: Mapping[Any, Any], by: Sequence[str]) -> ShownItem:
 
 def _mark_differences(text: str, other: str) -> tuple[tuple[Segment, ...], tuple[Segment, ...]]:
     differences = changes(text, other)
-    here = [(span.start, span.stop) for change in differences for span in change.here]
-    there = [(span.start, span.stop) for change in differences for span in change.there]
+    here = [(span.start, span.stop) for change in differences for span in change.old]
+    there = [(span.start, span.stop) for change in differences for span in change.new]
     if sum(b - a for a, b in here) > len(text) / 2:  # a premise and a hypothesis: two texts, not one text changed
         return (Segment(text),), (Segment(other),)
     return _segments(text, here), _segments(other, there)
