@@ -333,9 +333,9 @@ class FirstMention:
     `paths` texts are sampled. The probabilities that a listed word is completed at a token are summed over the tokens
     of a text, instead of counting only words that were sampled. A word is complete if no letter follows it: "he" is not
     in "hello". If a completion has a probability of `threshold` or more, one more step of the model gives the
-    probability that no letter follows; a less likely completion counts if it is sampled. The path then goes on as if none of
-    these words had been written. So each mass is unbiased, whatever the threshold, and has a smaller variance than a
-    count of as many texts. A path ends when its remaining probability is below `stop`.
+    probability that no letter follows; a less likely completion counts if it is sampled. The path then goes on as if
+    none of these words had been written. So each mass is unbiased, whatever the threshold, and has a smaller variance
+    than a count of as many texts. A path ends when its remaining probability is below `stop`.
 
     The answer has the `Masses` of each path. `temperature`, `chat` and `system` are those of `Write`.
     """
