@@ -237,5 +237,5 @@ def test_a_gate_is_suggested_without_the_plugin_and_asks_for_it_to_judge(
     policy.write_text(capsys.readouterr().out)
     assert 'measure = "median-gap"' in policy.read_text()
     assert run_command(app, ["gate", str(run.path), "--policy", str(policy)]) == 2
-    assert "Is it your own? Load its file: `plugin`." in capsys.readouterr().err
+    assert "load its file with `plugin`" in capsys.readouterr().err
     assert run_command(app, ["gate", str(run.path), "--policy", str(policy), "--plugin", str(file)]) == 0

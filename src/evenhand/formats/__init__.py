@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How runs are written, the file's name, and whether one file can hold several runs."""
+    """The function that writes runs, the default name of the file, and whether a file can hold several runs."""
 
     write: Callable[..., str]
     file: str
@@ -31,7 +31,7 @@ class Format:
 
     @property
     def options(self) -> list[str]:
-        """The names of its parameters, apart from the runs."""
+        """The names of the function's parameters, except for the runs."""
         return list(inspect.signature(self.write).parameters)[1:]
 
 
@@ -57,10 +57,10 @@ def export(
     force: bool = False,
     **options: Any,
 ) -> str:
-    """The runs as text in the format `to`, also written to the file or folder `out` if that is given.
+    """The runs as text in the format `to`. The text is also written to the file or folder `out`, if this is given.
 
-    `out` of eval-results is a folder, such as a model's repository: the file goes to its .eval_results. `options` go to
-    the format's function.
+    For eval-results, `out` is a folder such as a model's repository, and the file is written to its .eval_results.
+    `options` are the parameters of the format's function.
     """
     check_known("format", [to], FORMATS)
     how = FORMATS[to]
@@ -68,13 +68,16 @@ def export(
     given = [runs] if isinstance(runs, StoredRun | str | Path) else runs
     loaded = [StoredRun.load(run) for run in given]
     if not loaded:
-        raise BadInput("There is nothing to export. Give a run folder.")
+        raise BadInput("There is nothing to export, since `runs` is empty. Give at least one run folder.")
     if len(loaded) > 1 and not how.several:
         many = ", ".join(name for name, other in FORMATS.items() if other.several)
-        raise BadInput(f"{to} takes one run. Got {len(loaded)}: export them one by one. For several runs: {many}.")
+        raise BadInput(
+            f"The format '{to}' takes one run. Got {len(loaded)}. Export them one by one, or choose a format for "
+            f"several runs: {many}."
+        )
     if into is not None:
         if to != "model-card" or out is not None:
-            raise BadInput("`into` is only for model-card, and excludes `out`. Give one of them.")
+            raise BadInput("`into` is for the format model-card only, and cannot be combined with `out`.")
         return _insert_into_card(Path(into).expanduser(), loaded)
     text = how.write(loaded, **options)
     if out is not None:
@@ -94,7 +97,8 @@ def _insert_into_card(card: Path, runs: Sequence[StoredRun]) -> str:
         before = card.read_bytes()
     except OSError as error:
         raise BadInput(
-            f"The model card '{card}' cannot be read: {error.strerror}. Give one that exists, or `out` for a new file."
+            f"The model card '{card}' cannot be read: {error.strerror}. Give an existing card as `into`, or the path "
+            "of a new file as `out`."
         ) from error
     # surrogateescape: bytes that are not UTF-8 are written back unchanged
     after = insert_section(before.decode("utf-8", "surrogateescape"), runs)

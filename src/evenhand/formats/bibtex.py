@@ -25,14 +25,14 @@ def works() -> dict[str, dict[str, str]]:
 
 @cache
 def citations() -> dict[tuple[str, str], tuple[str, ...]]:
-    """The keys of the works to cite, by kind and name, for what is neither a measure nor a dataset."""
+    """The keys of the works to cite for options, intervals and corpora, by kind and name."""
     lines = (DATA / "cited.tsv").read_text(encoding="utf-8").splitlines()
     rows = csv.DictReader(lines, delimiter="\t")
     return {(row["kind"], row["name"]): tuple(row["references"].split()) for row in rows}
 
 
 def reasons(task: TaskRecord) -> Iterator[tuple[str, Sequence[str]]]:
-    """The reasons to cite something for a task, each with the keys of works; no keys for a user's own data."""
+    """The reasons to cite works for a task, each with the keys of the works; a user's own data has no keys."""
     dataset, measure = task.dataset_builder or task.dataset, task.measure
     words = measure_words(task)
     yield f"measure {measure}", words.get("cites", ())
@@ -49,14 +49,14 @@ def reasons(task: TaskRecord) -> Iterator[tuple[str, Sequence[str]]]:
 
 
 AS_IT_IS = ("author", "doi", "pages", "url")
-"""Fields that hold LaTeX, or that no style escapes."""
+"""Fields that are written without escapes: they hold LaTeX, or BibTeX styles print them verbatim."""
 
 
 def bibtex(runs: Sequence[StoredRun], *, cite: Sequence[str] = ()) -> str:
     """An entry for each work that the runs rely on, below a comment that says what it is cited for.
 
-    evenhand itself comes first, then measures, datasets and statistics in the order of the run. `cite` names corpora
-    that the model was trained on, such as gap, which a run does not know of.
+    evenhand itself comes first, then the works on measures, datasets and statistics, in the order of the tasks. `cite`
+    names corpora that the model was trained on, such as gap, since a run does not record them.
     """
     why: dict[str, list[str]] = {OWN: ["the measurements"]}
     uncited: list[str] = []
@@ -82,7 +82,7 @@ def bibtex(runs: Sequence[StoredRun], *, cite: Sequence[str] = ()) -> str:
 
 
 def _comment(text: str) -> str:
-    """A comment: BibTeX skips text outside of entries, but an at sign would begin one."""
+    """The text as a comment. BibTeX skips text outside of entries, but would take an at sign for a new entry."""
     return f"% {one_line(text).replace('@', '(at)')}"
 
 

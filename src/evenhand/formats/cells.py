@@ -1,4 +1,4 @@
-"""What exports are made of: the rows of a run with their labels, and text escaped for LaTeX, Markdown, file names."""
+"""The parts of exports: the rows of a run with their labels, and text escaped for LaTeX, Markdown and file names."""
 
 import math
 import re
@@ -16,7 +16,7 @@ _NAMES = [
 ]
 LATEX = {letter: rf"\text{name}{{}}" for letter, name in zip('\\{}^~<>|"`', _NAMES, strict=True)}
 LATEX |= {letter: rf"\{letter}" for letter in "$&%#_"} | {"–": "--"}
-LATEX |= {letter: f"{{{letter}}}" for letter in "[]*"}  # after \\ a bracket or a star would be an argument of it
+LATEX |= {letter: f"{{{letter}}}" for letter in "[]*"}  # a bracket or a star after \\ would be its argument
 """Braces are written by name since BibTeX counts even escaped ones. \\textquotedbl needs the T1 encoding."""
 MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~$&])")
 UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
@@ -29,7 +29,7 @@ def one_line(text: object) -> str:
 
 
 def latex(text: object) -> str:
-    """The text escaped for LaTeX, which then sees no commands or ligatures such as -- or ''."""
+    """The text escaped for LaTeX, so that it has no commands and no ligatures such as -- or ''."""
     plain = re.sub(r"([-'])(?=\1)", "\\1\0", one_line(text))
     return "".join(LATEX.get(letter, letter) for letter in plain).replace("\0", "{}")
 
@@ -52,20 +52,20 @@ def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left:
 
 
 def exported_rows(run: StoredRun) -> list[Row]:
-    """Every row of the run. One without an interval counts as missing, since it could be chance."""
+    """Every row of the run. A value without an interval is exported as missing, since it could be chance."""
     tasks = [(*run.rows_of(*task.name), *run.values_of(*task.name)) for task in run.record.tasks]
     return [row if row.known and row.spans else _as_missing(row) for rows in tasks for row in rows]
 
 
 def rows_without_parts(run: StoredRun, task: TaskRecord | None = None) -> list[Row]:
-    """Stereotype, default and contrasts, then the values over all items and by group: no parts within groups."""
+    """Stereotype, default and contrasts, then the values of all items and by group, without parts of groups."""
     return [row for row in exported_rows(run) if not row.part and (task is None or row.task.name == task.name)]
 
 
 def labels(row: Row) -> list[str]:
-    """The row's label in each group of a table; a contrast stands in the place of the group whose labels it compares.
+    """The row's label in each group column of a table. A contrast is in the column of the group that it compares.
 
-    Stereotype and default stand in the first place, and so do labels of a group that the table has no place for.
+    Stereotype and default are in the first column, and so are the labels of groups that have no column.
     """
     task = row.task
     compared = task.partners.group if task.partners and row.contrast else ""

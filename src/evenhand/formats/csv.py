@@ -17,8 +17,8 @@ NUMBERS = (
 def csv(runs: Sequence[StoredRun], *, scores: bool = False) -> str:
     """A row for each value of the runs, or, with `scores`, for each item's score.
 
-    Numbers have all their digits, so that reading them back gives the same numbers. Groups are columns `group_...`.
-    Text is not changed: a spreadsheet may take a name that begins with = for a formula.
+    Numbers have all their digits, so that reading them back gives the same numbers. Columns of groups are called
+    `group_...`. Texts are written unchanged, so a spreadsheet may take a name that begins with = for a formula.
     """
     frames = [_scores(run) if scores else _values(run) for run in runs]
     frame = pd.concat(frames, ignore_index=True)
@@ -43,13 +43,13 @@ def _scores(run: StoredRun) -> pd.DataFrame:
     scores = run.scores
     known = {task.name: _columns(run, task) for task in run.record.tasks}
     columns = [known[run.task(*name).name] for name in zip(scores["dataset"], scores["measure"], strict=True)]
-    front, how = (pd.DataFrame([both[side] for both in columns]) for side in (0, 1))
+    front, back = (pd.DataFrame([both[side] for both in columns]) for side in (0, 1))
     groups = scores.drop(columns=["dataset", "id", "measure", "score"]).add_prefix("group_")
-    return pd.concat([front, scores[["id", "score"]], how, groups], axis=1)
+    return pd.concat([front, scores[["id", "score"]], back, groups], axis=1)
 
 
 def _columns(run: StoredRun, task: TaskRecord) -> tuple[dict[str, object], dict[str, object]]:
-    """The columns of a task's rows before the numbers, and after them."""
+    """The columns of a task's rows that stand before the numbers, and those that stand after them."""
     names = {"dataset": task.dataset, "dataset_version": task.dataset_version}
     names |= {"measure": task.measure, "measure_version": task.measure_version}
     audit = run.record.audit_of(task)

@@ -13,12 +13,12 @@ HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)
 
 
 def eval_results(runs: Sequence[StoredRun], *, hub: Mapping[str, str] | None = None) -> str:
-    """An entry for each value over all items and by group: dataset id, task id, value, date, and the rest in the notes.
+    """An entry for each value of all items and by group: dataset id, task id, value, date and notes.
 
-    The format has no place for an interval, n, unscored, versions and fingerprint, so the notes hold them. The dataset
-    id must be a benchmark's on the Hub: `hub` gives it by dataset ({"tgb": "me/tgb"}). The placeholder otherwise,
-    `evenhand/<dataset>`, is not a repository. The task id is the measure, with the group. Missing values are excluded,
-    since the format cannot express them.
+    The format has no fields for interval, n, unscored, versions and fingerprint, so the notes hold them. The dataset id
+    must be that of a benchmark on the Hub: `hub` has these ids by dataset ({"tgb": "me/tgb"}). Other datasets get the
+    placeholder `evenhand/<dataset>`, which is not a repository. The task id is the measure with the group. Missing
+    values are excluded, since the format cannot express them.
     """
     import yaml  # type: ignore[import-untyped]
     from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
@@ -42,15 +42,15 @@ def eval_results(runs: Sequence[StoredRun], *, hub: Mapping[str, str] | None = N
 def _dataset_ids(run: StoredRun, hub: Mapping[str, str]) -> dict[str, str]:
     names = run.datasets
     if not isinstance(hub, Mapping):
-        raise BadInput(f"`hub` gives datasets their ids on the Hub, as in {{'tgb': 'me/tgb'}}. Got {hub!r}.")
+        raise BadInput(f"`hub` must map datasets to their ids on the Hub, as in {{'tgb': 'me/tgb'}}. Got {hub!r}.")
     for name, hub_id in hub.items():
         check_known("dataset of the run", [name], names)
         if not HUB_ID.fullmatch(hub_id):
-            raise BadInput(f"A dataset on the Hub is OWNER/NAME. Got '{hub_id}' for '{name}'.")
+            raise BadInput(f"The id of a dataset on the Hub must be OWNER/NAME. Got '{hub_id}' for '{name}'.")
     ids = {name: hub.get(name, f"evenhand/{slug(name)}") for name in names}
     for name, hub_id in ids.items():
         if list(ids.values()).count(hub_id) > 1:
-            raise BadInput(f"Two datasets of the run would be '{hub_id}'. Give '{name}' its own id in `hub`.")
+            raise BadInput(f"Two datasets of the run would have the id '{hub_id}'. Give '{name}' another id in `hub`.")
     return ids
 
 

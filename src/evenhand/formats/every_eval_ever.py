@@ -28,11 +28,11 @@ DIRECTIONS = {
 def every_eval_ever(runs: Sequence[StoredRun], *, organization: str = "unknown", relationship: str = "other") -> str:
     """A record with the fields that version 0.3.0 of the schema documents (eval.schema.json of every-eval-ever 0.3.0).
 
-    The schema's package is not a dependency, so nothing is validated here. There is a result for each value, including
-    parts of groups, with its interval in `uncertainty`. A result needs a number, so missing values are only counted.
-    `lower_is_better` must be true or false: where neither fits it is false, and `direction` in the additional details
-    says so. Times are the run's, so that the same run gives the same record. `organization` and `relationship` (to the
-    model's maker) say who measured.
+    The record is not validated here, since the schema's package is not a dependency. There is a result for each value,
+    including those of parts of groups, with its interval in `uncertainty`. A result needs a number, so missing values
+    are only counted. `lower_is_better` must be true or false: where neither is right, it is false, and `direction` in
+    the additional details says which values are better. Times are those of the run, so the same run gives the same
+    record. `organization` is who measured, and `relationship` is its relation to the maker of the model.
     """
     check_known("relationship", [relationship], RELATIONSHIPS)
     (run,) = runs
@@ -67,7 +67,7 @@ def _timestamp(run: StoredRun) -> str:
     try:
         return str(datetime.fromisoformat(text).timestamp()) if text else "unknown"
     except (TypeError, ValueError) as error:
-        raise RunError(f"'{run.path}' has the time '{text}', which is not a date. {rescore_hint(run.path)}") from error
+        raise RunError(f"The time '{text}' in '{run.path}' is not a date. {rescore_hint(run.path)}") from error
 
 
 def _model(run: StoredRun) -> dict[str, object]:

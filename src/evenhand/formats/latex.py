@@ -19,8 +19,8 @@ NONE = "--"
 def latex(runs: Sequence[StoredRun]) -> str:
     """A table for each dataset and measure: groups by models, each value with its interval, then n and unscored.
 
-    No value is bold: whether a difference is more than chance takes a paired test (`evenhand compare`). Runs in one
-    table must have been measured in the same way.
+    No value is bold, since only a paired test (`evenhand compare`) can show that a difference is more than chance. Runs
+    in one table must have been measured in the same way.
     """
     tasks = {task.name: task for run in runs for task in run.record.tasks}
     for name in tasks:
@@ -54,7 +54,7 @@ def booktabs(
     style: str = r"\small",
     note: str = "",
 ) -> Iterator[str]:
-    """The lines of a LaTeX table. Texts must be escaped already, except the label; `note` goes below the table."""
+    """The lines of a LaTeX table, with `note` below it. All texts except the label must be escaped already."""
     yield from ("", r"\begin{table}", rf"\centering{style}", rf"\caption{{{caption}}}", rf"\label{{tab:{slug(label)}}}")
     yield from (rf"\begin{{tabular}}{{{columns}}}", r"\toprule")
     yield from (" & ".join(cells) + r" \\" for cells in heads)
@@ -74,7 +74,7 @@ def _cell(fact: Row | None) -> str:
 
 
 def _shared_count(cells: Sequence[Row | None], name: str) -> str:
-    """The models' n or unscored, once if they are all equal."""
+    """The count `name` of each model, n or unscored; a single number if all models have the same."""
     counts = [NONE if fact is None else str(getattr(fact, name)) for fact in cells]
     return counts[0] if len(set(counts)) == 1 else " / ".join(counts)
 

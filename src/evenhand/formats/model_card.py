@@ -22,16 +22,17 @@ def model_card(runs: Sequence[StoredRun]) -> str:
 def insert_section(card: str, runs: Sequence[StoredRun]) -> str:
     """The card with the section in it; everything outside of the markers stays as it is.
 
-    The section replaces an earlier one, or goes below the card's own heading of that name, or to the end.
+    The section replaces an earlier one between markers. Otherwise it is inserted below the card's own heading of the
+    same name or, if there is none, at the end.
     """
     lines = card.splitlines(keepends=True)
-    end = "\r\n" if 2 * card.count("\r\n") > card.count("\n") else "\n"  # as most lines have
+    end = "\r\n" if 2 * card.count("\r\n") > card.count("\n") else "\n"  # the line end of most lines
     plain = list(_outside_code(lines))
     begins, ends = ([i for i, line in plain if line == marker] for marker in (BEGIN, END))
     if (len(begins), len(ends)) not in ((0, 0), (1, 1)) or begins > ends:
         raise BadInput(
-            f"The card must have '{BEGIN}' once, then '{END}' once, or neither. Got {len(begins)} and {len(ends)}"
-            f"{', the wrong way round' if len(begins) == len(ends) == 1 else ''}. Put the markers right."
+            f"The card must have '{BEGIN}' once and below it '{END}' once, or neither. Got {len(begins)} and "
+            f"{len(ends)}{', in the wrong order' if len(begins) == len(ends) == 1 else ''}. Correct the markers."
         )
     first, last = (begins[0], ends[0]) if begins else (len(lines), len(lines) - 1)
     heading = next((i for i, line in plain if HEADING.fullmatch(line) and not first < i < last), None)

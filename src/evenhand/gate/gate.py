@@ -1,4 +1,4 @@
-"""The gate: judges runs by rules, on intervals, so that the verdict can be "undecided"."""
+"""The gate: it judges the intervals of a run's values by rules, so a verdict can be "undecided"."""
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -28,28 +28,28 @@ from evenhand.stats.estimate import Estimate
 UNFIT = "the model is unfit to be measured"
 NOT_CHECKED = "whether the model has learnt its language could not be checked"
 SHOWN = 12
-"""How many groups, the most similar ones, an error about an unknown group names."""
+"""The number of groups that an error about an unknown group lists: the most similar ones."""
 
 
 ALL, EACH = "all", "each"
 
 
 class Labels(NamedTuple):
-    """The labels that a measure has values of: all items, each group, and the parts within groups."""
+    """The labels for which a measure has values: all items (`whole`), groups (`each`), parts of groups (`within`)."""
 
     whole: bool
     each: list[str]
     within: list[str]
 
     def labels_for(self, group: str | None) -> list[str]:
-        """The labels that a rule is about; a rule that names no group is about all items, or else about each group."""
+        """The labels that a rule with this `group` judges; None means all items or, without their value, each group."""
         if group is None:
             group = ALL if self.whole else EACH
         return self.each or [EACH] if group == EACH else [group]
 
 
 Known = dict[tuple[str, str], Labels]
-"""By dataset and measure."""
+"""The labels by dataset and measure."""
 NONE = Estimate(math.nan, note="no such items in this sample")
 
 
@@ -57,9 +57,9 @@ NONE = Estimate(math.nan, note="no such items in this sample")
 class Gate:
     """Rules for runs. `Gate.load` reads them from a policy file.
 
-    `baseline` is the run that `worse_by_at_most` compares with; `max_unscored` is the share of items without a score
-    above which a rule is undecided. A rule is also undecided if the doctor calls the model unfit for its dataset, or
-    could not check the model, unless `allow_unfit`.
+    `baseline` is the run that `worse_by_at_most` compares with. A rule is undecided if a larger share of items than
+    `max_unscored` has no score. Unless `allow_unfit`, it is also undecided if the doctor calls the model unfit for the
+    rule's dataset, or could not check the model.
     """
 
     rules: Sequence[Rule]
@@ -71,27 +71,28 @@ class Gate:
     def __post_init__(self) -> None:
         check_fields(self, "baseline")
         if not self.rules:
-            raise BadInput("A gate needs rules, or everything would pass. Got none.")
+            raise BadInput("A gate without rules would pass every run. Give at least one rule.")
 
     @classmethod
     @typed
     def load(cls, path: str | Path, baseline: StoredRun | str | Path | None = None) -> "Gate":
-        """The gate of a policy file, with this baseline run, or else with the one that the file names."""
+        """Read a gate from a policy file; `baseline` replaces the baseline run that the file names."""
         policy = read(path)
         baseline = policy["baseline"] if baseline is None else baseline
         against = None if baseline is None else StoredRun.load(baseline)
         return cls(**policy | {"baseline": against, "name": public_path(path)})
 
     @classmethod
-    def of(cls, given: "Gate | str | Path | None", baseline: StoredRun | str | Path | None = None) -> "Gate | None":
-        """The gate as given, or read from a policy file; `baseline` replaces its own."""
-        if given is None and baseline is not None:
+    def of(cls, gate: "Gate | str | Path | None", baseline: StoredRun | str | Path | None = None) -> "Gate | None":
+        """The gate, read from a policy file if `gate` is a path; `baseline` replaces the baseline of the gate."""
+        if gate is None and baseline is not None:
             raise BadInput(
-                "`baseline` is the run that a gate compares with. Add `gate`, or compare two runs: evenhand compare."
+                "`baseline` needs a `gate`, whose rules compare the run with it. Give `gate`, or compare two runs "
+                "with evenhand compare."
             )
-        if isinstance(given, str | Path):
-            return cls.load(given, baseline)
-        return replace(given, baseline=StoredRun.load(baseline)) if given and baseline is not None else given
+        if isinstance(gate, str | Path):
+            return cls.load(gate, baseline)
+        return replace(gate, baseline=StoredRun.load(baseline)) if gate and baseline is not None else gate
 
     def check(
         self,
@@ -102,14 +103,16 @@ class Gate:
         samples: Sequence[Task] = (),
         baseline_later: bool = False,
     ) -> None:
-        """Raise an error if a run of these tasks could not be judged; `earlier` is the record that `path` already has.
+        """Raise an error if a run of these tasks in the folder `path` could not be judged.
 
-        `samples` are the tasks on the items that will be measured: the baseline must share enough of them. With
-        `baseline_later` a missing baseline is no error: it will be a run of the same tasks.
+        `earlier` is the record of the run that is in the folder already. `samples` are the tasks with the items that
+        will be measured, of which the baseline must have enough. With `baseline_later`, a missing baseline is no
+        error, since the baseline will be a run of the same tasks.
         """
         known = labels_of_run(StoredRun(path, earlier)) if earlier else {}
         known |= labels_of_tasks(tasks)
-        for number, (rule, dataset) in enumerate(self._check(known, path, self.baseline, (), later=baseline_later)):
+        about = self._rules_and_datasets(known, path, self.baseline, (), later=baseline_later)
+        for number, (rule, dataset) in enumerate(about):
             if rule.on != "worse":
                 continue
             name = dataset, rule.base
@@ -118,18 +121,19 @@ class Gate:
             of_baseline = item_ids(self.baseline, *name) if self.baseline else ids
             if not enough_shared(ids, of_baseline):
                 shared = f"it has {len(of_baseline & ids):,} of the {len(ids):,} items of {name[0]} to be measured"
-                self._fail(number, f"the baseline is of another sample: {shared}. Choose its `limit` and `seed`.")
+                self._fail(number, f"the baseline is of another sample: {shared}. Use the `limit` and `seed` it has.")
 
     def judge(self, run: StoredRun | str | Path, baseline: StoredRun | str | Path | None = None) -> Verdict:
-        """Pass, fail or undecided for each rule; `baseline` replaces the policy's own.
+        """Judge a run: pass, fail or undecided for each rule. `baseline` replaces the baseline of the policy.
 
-        Pass: the whole 95 % interval is within the bounds. Fail: the whole interval is outside. Undecided: part of it
-        is outside, or there is no interval, or too many items have no score.
+        Pass: the whole 95 % interval is within the bounds. Fail: the whole interval is outside. Undecided: a part of
+        the interval is outside, there is no interval, too many items have no score, or the doctor objects: see `Gate`.
         """
         run = StoredRun.load(run)
         baseline = self.baseline if baseline is None else StoredRun.load(baseline)
         known = labels_of_run(run)
-        about = self._check(known, run.path, baseline, {task.dataset for task in run.record.tasks if task.partial})
+        samples = {task.dataset for task in run.record.tasks if task.partial}
+        about = self._rules_and_datasets(known, run.path, baseline, samples)
         rules = [judged for rule, dataset in about for judged in self._judge_rule(rule, dataset, known, run, baseline)]
         notes = [run.record.sample] if run.record.partial else []
         compared = dict.fromkeys((dataset, rule.base) for rule, dataset in about if rule.on == "worse")
@@ -147,12 +151,12 @@ class Gate:
         ]
         return Verdict(run.record.model, self.name, tuple(rules), tuple(notes))
 
-    def _check(
+    def _rules_and_datasets(
         self, known: Known, path: Path, baseline: StoredRun | None, samples: Collection[str], *, later: bool = False
     ) -> list[tuple[Rule, str]]:
-        """The rules, each with its dataset. Raises an error if one names something that the run does not have.
+        """The rules, each with its dataset. Raises an error if a rule names something that the run does not have.
 
-        Datasets in `samples` may lack groups. A baseline may come `later`.
+        The datasets in `samples` may lack the group of a rule. With `later`, the baseline may be missing.
         """
         about = []
         for number, rule in enumerate(self.rules):
@@ -160,12 +164,12 @@ class Gate:
             if rule.on == "worse" and not against and not later:
                 self._fail(number, "worse_by_at_most needs a baseline run. Give `baseline`, or name it in the policy.")
             if against and against.path.resolve() == path.resolve():
-                self._fail(number, f"the baseline is the run itself, '{path}'. Give each its own folder.")
+                self._fail(number, f"the baseline is the run itself, '{path}'. Give another run as the baseline.")
             dataset = self._dataset(number, known)
             about.append((rule, dataset))
             if against and (dataset, rule.base) not in task_names(against):
                 without = f"the baseline '{against.path}' has no {rule.base} on {dataset}"
-                self._fail(number, f"{without}. Audit it in the same way.")
+                self._fail(number, f"{without}. Audit the baseline in the same way as the run.")
             labels = known[dataset, rule.name]
             groups = [*([ALL] if labels.whole else []), *([EACH] if labels.each else []), *labels.each]
             groups += labels.within if rule.on == "value" else []
@@ -176,25 +180,26 @@ class Gate:
         return about
 
     def _dataset(self, number: int, known: Known) -> str:
+        """The name of the dataset that a rule is about. Raises an error if that is unknown or ambiguous."""
         rule = self.rules[number]
         measures = {measure for _, measure in known}
-        if rule.on == "worse":  # which compares pairs where there are pairs
+        if rule.on == "worse":  # runs are compared by female - male where items are pairs
             measures -= {measure.removesuffix(FEMALE_MALE) for measure in measures if measure.endswith(FEMALE_MALE)}
         if rule.name not in measures:
             ends = tuple(f", {estimand}" for estimand in ESTIMANDS)
             of_kind = {m for m in measures if m.endswith(ends) == bool(rule.estimand)}
-            what = f"measure with a {rule.estimand}" if rule.estimand else "measure"
+            kind = f"measure with a {rule.estimand}" if rule.estimand else "measure"
             like = {m.removesuffix(f", {rule.estimand}") for m in of_kind if m.endswith(rule.estimand)}
-            self._fail(number, str(UnknownName(what, rule.measure, like)))
+            self._fail(number, str(UnknownName(kind, rule.measure, like)))
         datasets = sorted(dataset for dataset, measure in known if measure == rule.name)
         of_name = [dataset for dataset in datasets if base_name(dataset) == rule.dataset]
-        if rule.dataset not in datasets and len(of_name) == 1:  # with other options than the default
+        if rule.dataset not in datasets and len(of_name) == 1:  # measured with other options than the default ones
             return of_name[0]
         if rule.dataset and rule.dataset not in datasets:
             self._fail(number, str(UnknownName(f"dataset with {rule.name}", rule.dataset, datasets)))
         if not rule.dataset and len(datasets) > 1:
             several = " and ".join(datasets)
-            self._fail(number, f"{rule.name} is measured on {several}. Choose one: dataset = '{datasets[0]}'.")
+            self._fail(number, f"{rule.name} is measured on {several}. Name one of them: dataset = '{datasets[0]}'.")
         return rule.dataset or datasets[0]
 
     def _fail(self, number: int, message: str) -> NoReturn:
@@ -226,7 +231,7 @@ class Gate:
 
 
 def _concern(doctor: Sequence[Finding], dataset: str) -> str:
-    """Why the model is not judged by the dataset, and what would decide it."""
+    """The doctor's objection to a verdict on this dataset, with the doctor's advice; empty if there is none."""
     about = [finding for finding in doctor if finding.about(dataset)]
     unfit = [finding.do for finding in about if finding.verdict == "unfit"]
     unchecked = any(finding.check == UNCHECKED for finding in about)
@@ -263,7 +268,7 @@ def distance_growth(baseline: StoredRun, run: StoredRun, dataset: str, rule: Rul
 
 
 def labels_of_run(run: StoredRun) -> Known:
-    """The labels that a run has values of."""
+    """The labels for which a run has values."""
     known: Known = {}
     for task in run.record.tasks:
         by = task.by
@@ -275,7 +280,7 @@ def labels_of_run(run: StoredRun) -> Known:
 
 
 def labels_of_tasks(tasks: Sequence[Task]) -> Known:
-    """The labels that a run of these tasks will have values of."""
+    """The labels for which a run of these tasks will have values."""
     known: Known = {}
     for task in tasks:
         data, measure = task.dataset, task.measure.name
@@ -295,7 +300,7 @@ def labels_of_tasks(tasks: Sequence[Task]) -> Known:
 def _labels_of_rows(
     dataset: str, measure: str, judged_rows: Iterable[ItemRow | SummaryRow | Row], by_gender: bool
 ) -> Known:
-    """The labels of stereotype, default, and female - male where women and men have values of their own."""
+    """The labels of stereotypes and defaults and, with `by_gender`, of female - male."""
     labels: dict[str, list[str]] = {}
     for row in judged_rows:
         if row.estimand or by_gender:
@@ -308,7 +313,7 @@ def _labels_of_rows(
 
 
 def why_undecided(estimate: Estimate, most: float) -> str:
-    """Why nothing can be decided, whatever the bounds; empty if something can."""
+    """The reason why this estimate cannot be judged, whatever the bounds are; empty if it can be judged."""
     if estimate.note or not estimate.n:
         return estimate.note or "no scored items"
     n = estimate.n + estimate.unscored

@@ -15,20 +15,20 @@ from evenhand.runs.rows import FEMALE_MALE
 
 KEYS = ("allow_unfit", "baseline", "max_unscored", "rule")
 MAX_UNSCORED = 0.1
-"""Share of unscored items above which nothing is decided, unless a policy says otherwise."""
+"""The default of a policy's `max_unscored`: a rule is undecided if a larger share of its items has no score."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """A bound for one measure on one dataset: on its value, or on how much worse than a baseline it may be.
+    """A bound for one measure on one dataset: on its value, or on how much worse than a baseline's the value may be.
 
-    `within`: the largest distance from the neutral value. `low`, `high`: the lowest and highest value; one is enough.
-    `worse_by_at_most`: how much farther from neutral than the baseline run (for words that call for one gender, from
-    what they call for). `estimand` is "stereotype" or "default", what verdicts are about; without it, a rule is about
-    the measure's own value, which may have both in it. `group` is a label as `evenhand compare` prints it, "all"
-    (items) or "each" (group). Without it a rule is about all items; where a measure has values of groups alone, as
-    female - male by profession, about each. `dataset` may be omitted if a run has the measure on one dataset only.
-    `max_unscored` is a share of the items.
+    `within` is the largest distance from the neutral value. `low` and `high` are the lowest and the highest value;
+    either may be omitted. `worse_by_at_most` is how much farther from neutral the value may be than the baseline's (for
+    words that call for one gender: farther from what they call for). `estimand` is "stereotype" or "default", which
+    verdicts are about; without it, a rule is about the measure's own value, which may mix the two. `group` is a label
+    as `evenhand compare` prints it, "all" (all items) or "each" (each group). Without `group`, a rule is about all
+    items, or about each group if the measure has values of groups only, such as female - male by profession. `dataset`
+    may be omitted if the run has the measure on one dataset only. `max_unscored` replaces that of the policy.
     """
 
     measure: str
@@ -53,7 +53,7 @@ class Rule:
             _check_number(name, getattr(self, name))
         if self.base not in MEASURES or (self.estimand and self.base != self.measure):
             unknown = UnknownName("measure", self.measure, MEASURES)
-            raise BadInput(f"{unknown} Is it your own? Load its file: `plugin`.")
+            raise BadInput(f"{unknown} If the measure is your own, load its file with `plugin`.")
         self._check_bounds()
 
     def _check_bounds(self) -> None:
@@ -61,17 +61,18 @@ class Rule:
         ranged = bool({"low", "high"} & set(given))
         if given not in (["low", "high"], given[:1]) or not given:
             raise BadInput(
-                "A rule has one kind of bound: within, or low and high (or one of them), or worse_by_at_most. "
-                f"Got {', '.join(given) or 'none'}."
+                "A rule needs exactly one kind of bound: 'within', or 'low' and 'high' (or one of these), or "
+                f"'worse_by_at_most'. Got {', '.join(given) or 'none'}."
             )
         if self.low is not None and self.high is not None and self.low > self.high:
             raise BadInput(f"'low' must not be above 'high'. Got {self.low:g} and {self.high:g}.")
         if math.isnan(self.neutral) and not ranged:
-            raise BadInput(f"{self.measure} has no neutral value. Bound it by low and high.")
+            raise BadInput(f"{self.measure} has no neutral value. Use the bounds 'low' and 'high'.")
         better = Traits.of(MEASURES[self.base]).better
         if better == "higher" and self.within is not None:
             raise BadInput(
-                f"{self.measure} should be far above {self.neutral:g}. Bound it by low, or worse_by_at_most."
+                f"'within' does not suit {self.measure}, which should be far above {self.neutral:g}. Use 'low' or "
+                "'worse_by_at_most'."
             )
 
     @property
@@ -92,7 +93,7 @@ class Rule:
 
     @property
     def tolerated(self) -> tuple[float, float]:
-        """The lowest and the highest value that pass; for `worse_by_at_most`, of the difference from the baseline."""
+        """The lowest and the highest value that pass; with `worse_by_at_most`, that of the growth of the distance."""
         if self.worse_by_at_most is not None:
             return -math.inf, self.worse_by_at_most
         if self.within is not None:
@@ -101,7 +102,7 @@ class Rule:
 
     @property
     def on(self) -> str:
-        """What is bounded: the value, or how much worse than the baseline's it is."""
+        """What is bounded: "value", or "worse", which is how much farther from neutral it is than the baseline's."""
         return "value" if self.worse_by_at_most is None else "worse"
 
     @property
@@ -115,7 +116,7 @@ class Rule:
 
 
 def read(path: str | Path) -> dict[str, Any]:
-    """Read a policy from a TOML file: values by field of `Gate`. The baseline's path is relative to the file."""
+    """Read the fields of a `Gate` from a policy file in TOML. The path of its baseline is relative to the file."""
     path = Path(path).expanduser()
     data = read_given(path, tomllib.loads, "The policy", "It must be a TOML file in UTF-8.")
     tables, baseline = data.get("rule", []), data.get("baseline")
@@ -123,7 +124,7 @@ def read(path: str | Path) -> dict[str, Any]:
     try:
         check_known("key", data, KEYS)
         if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-            raise BadInput(f"rules are tables, each under a line [[rule]]. Got {tables!r}.")
+            raise BadInput(f"'rule' must be a list of tables, each under a line [[rule]]. Got {tables!r}.")
         if baseline is not None and (not isinstance(baseline, str) or not baseline):
             raise BadInput(f"'baseline' must be a run folder, in quotes. Got {baseline!r}.")
         _check_number("max_unscored", most)
@@ -132,13 +133,13 @@ def read(path: str | Path) -> dict[str, Any]:
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from error
     if not tables:
-        raise BadInput(f"{path} has no rules: everything would pass. Add one: [[rule]], measure = ..., within = ...")
+        raise BadInput(f"{path} has no rules, so every run would pass. Add one: [[rule]], measure = ..., within = ...")
     rules = []
     for number, table in enumerate(tables, start=1):
         try:
             check_known("key", table, [field.name for field in fields(Rule)])
             if "measure" not in table:
-                raise BadInput(f"A rule names a measure. Got {', '.join(table) or 'nothing'}.")
+                raise BadInput(f"A rule needs a 'measure'. Got {', '.join(table) or 'nothing'}.")
             rules.append(Rule(**table))
         except BadInput as error:
             raise BadInput(f"{path}, rule {number}: {error}") from error
@@ -152,6 +153,6 @@ def _check_number(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise BadInput(f"'{name}' must be a number. Got {value!r}.")
     if name not in ("low", "high") and value < 0:
-        raise BadInput(f"'{name}' must not be below 0. Got {value:g}.")
+        raise BadInput(f"'{name}' must be at least 0. Got {value:g}.")
     if name == "max_unscored" and value > 1:
-        raise BadInput(f"'max_unscored' is a share of the items, from 0 to 1. Got {value:g}.")
+        raise BadInput(f"'max_unscored' is a share of the items and must be between 0 and 1. Got {value:g}.")

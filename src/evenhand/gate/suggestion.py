@@ -1,4 +1,4 @@
-"""A policy made from a run: bounds that the run passes, and that as much data can decide."""
+"""A policy that is made from a run: bounds that the run passes, and that another run of the same size can decide."""
 
 import json
 import math
@@ -37,12 +37,14 @@ class _NoRule(Exception):
 def suggest(
     run: StoredRun | str | Path, folder: str | Path = ".", *, others: Sequence[StoredRun | str | Path] = ()
 ) -> str:
-    """A policy, as TOML, that the run passes, and most likely another training by the same recipe.
+    """A policy, as TOML, that the run passes, and that another training by the same recipe most likely passes.
 
-    A rule for each number that a dataset is judged by. `within` is the far end of the interval and the room that is
-    left, rounded up; `low`, where higher is better, the low end less that room. `others` are runs of the same recipe
-    with other seeds: the farthest decides, and the room is how far they are apart; without them it is `detectable`, as
-    is `worse_by_at_most`, commented out until there is a baseline. `folder` is where the policy will be.
+    It has a rule for each number that a dataset is judged by. `within` is the distance of the interval's far end from
+    neutral plus room for another training, rounded up. Where higher is better, the rule has `low` instead: the low end
+    minus the room. `others` are runs of models trained by the same recipe with other seeds. Then the farthest end of
+    all runs decides, and the room is the difference between the farthest and the nearest of their far ends. Without
+    `others`, the room is the `detectable` of the value. `worse_by_at_most` is always `detectable`; its rules are
+    commented out, since they need a baseline. `folder` is the folder of the policy, to which paths are relative.
     """
     run, *seeds = map(StoredRun.load, (run, *others))
     rules, relative, without = [], [], []
@@ -56,7 +58,7 @@ def suggest(
             except _NoRule as why:
                 without.append(f"No rule for {_one_line(task.dataset)}: {_one_line(why)}.")
     if not rules:
-        raise BadInput(f"'{run.path}' has nothing that can be bounded. {' '.join(without)} Measure more items.")
+        raise BadInput(f"'{run.path}' has no value that can be bounded. {' '.join(without)} Measure more items.")
     notes = [run.record.sample] if run.record.partial else []
     if any(run.record.unfit(task) for task in run.record.tasks):
         notes.append("The doctor calls the model unfit, so these bounds mean little: evenhand doctor.")
@@ -69,7 +71,7 @@ def suggest(
 
 
 def _rule(runs: Sequence[StoredRun], task: TaskRecord, row: Row) -> tuple[str, list[str]]:
-    """The rule on the value and, as a comment, the rule on its change, if a change can be detected."""
+    """The rule on the value and, if a change can be detected, the rule on its change, commented out."""
     names = [row.name, *([row.estimand] if row.estimand else [])]
     measure, neutral = ", ".join(names), row.neutral
     if math.isnan(neutral):
@@ -123,10 +125,10 @@ def _decidable_values(run: StoredRun, task: TaskRecord, names: Sequence[str], ro
 
 
 def round_up(number: float) -> float:
-    """The number rounded up to two digits, never the number itself: 1.008 gives 1.1, 0.353 gives 0.36."""
+    """The next larger number with two significant digits: 1.008 gives 1.1, 0.353 and 0.35 give 0.36."""
     step = 10.0 ** (math.floor(math.log10(abs(number))) - 1) if number else 0.01
     first = math.floor(number / step) + 1
-    rounded = (float(f"{n * step:.6g}") for n in (first, first + 1))  # 0.35 / 0.01 is < 35
+    rounded = (float(f"{n * step:.6g}") for n in (first, first + 1))  # as a float, 0.35 / 0.01 is less than 35
     return next(larger for larger in rounded if larger > number)
 
 

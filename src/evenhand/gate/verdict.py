@@ -21,9 +21,9 @@ CODES = {"fail": 1, "undecided": 3, "pass": 0}
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One rule on one group: what it requires, the verdict, and what was found, in words and in numbers.
+    """The verdict of one rule on one group, with the bounds and the value in words and in numbers.
 
-    None means no number, or no bound on that side; a verdict of 0.1.0 has the words alone.
+    A missing number is None, and so is a bound on a side that is not bounded. Verdicts of 0.1.0 have the words only.
     """
 
     rule: str
@@ -33,7 +33,7 @@ class Judged:
     measure: str = ""
     group: str = ""
     on: str = ""
-    """What is bounded: "value", or "worse", how much farther from neutral than the baseline."""
+    """What is bounded: see Rule.on."""
     value: float | None = None
     low: float | None = None
     high: float | None = None
@@ -52,11 +52,11 @@ class Verdict(Shown):
     policy: str
     rules: Annotated[tuple[Judged, ...], Field(min_length=1)]
     notes: tuple[str, ...] = ()
-    """What else to know, such as that the run is a sample."""
+    """Remarks, for example that the run is a sample."""
 
     @property
     def verdict(self) -> str:
-        """The worst of the rules': fail, else undecided, else pass."""
+        """The worst verdict of the rules: see `worst_verdict`."""
         return worst_verdict(rule.verdict for rule in self.rules)
 
     @property
@@ -86,7 +86,7 @@ VERDICT = TypeAdapter(Verdict)
 
 
 def worst_verdict(verdicts: Iterable[str]) -> str:
-    """Fail if one is, else undecided if one is, else pass."""
+    """The worst of the verdicts: fail is worse than undecided, and undecided is worse than pass."""
     return min(verdicts, key=list(CODES).index)
 
 
