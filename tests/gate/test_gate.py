@@ -133,7 +133,7 @@ def test_what_cannot_be_known_is_undecided_with_the_reason(tmp_path: Path, runs:
         (f"baseline = 3\n{LEAN}within = 1", "'baseline'"),
         (f"baseline = 'nowhere'\n{LEAN}within = 1", "nowhere"),
         (f"{LEAN}witin = 1", "rule 1: .*'witin'.*'within'"),
-        (f"{LEAN}within = -1", "below 0"),
+        (f"{LEAN}within = -1", "at least 0"),
         (f"{LEAN}within = true", "number"),
         (f"{LEAN}within = nan", "number"),
         (f"{LEAN}within = '1'", "number"),
@@ -295,7 +295,7 @@ def test_a_baseline_of_the_command_line_replaces_the_policys(
     command = ["audit", "--pairs", file, "--measure", "likelihood-lean", "--limit", "12", "--out", folder]
     relative = policy(tmp_path, f"baseline = 'not-there'\n{LEAN}worse_by_at_most = 9")
     assert run_command(app, [*command, "--baseline", folder]) == 2
-    assert "--baseline is the run that a gate compares with. Add --gate" in worded(capsys)
+    assert "there is no --gate. Add --gate" in worded(capsys)
     assert run_command(app, [*command, "--name", "first"]) == 0
     first = str(tmp_path / "runs" / "first")
     judged = [*command, "--gate", relative, "--baseline", first]

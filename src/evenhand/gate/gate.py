@@ -87,8 +87,8 @@ class Gate:
         """The gate, read from a policy file if `gate` is a path; `baseline` replaces the baseline of the gate."""
         if gate is None and baseline is not None:
             raise BadInput(
-                "`baseline` needs a `gate`, whose rules compare the run with it. Give `gate`, or compare two runs "
-                "with evenhand compare."
+                "`baseline` is the run that the rules of `gate` compare with, and there is no `gate`. Add `gate`, or "
+                "compare two runs: evenhand compare."
             )
         if isinstance(gate, str | Path):
             return cls.load(gate, baseline)
