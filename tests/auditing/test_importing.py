@@ -407,7 +407,7 @@ def test_a_killed_import_leaves_the_old_run_or_the_new_one(
     taken(scores, tmp_path, "likelihood-difference")
     with monkeypatch.context() as patch:
         patch.setattr("evenhand.runs.files.shutil.rmtree", lambda *_, **__: None)
-        patch.setattr(*{"write": (RunRecord, "write"), "move": (files, "_move")}[at], die)
+        patch.setattr(*{"write": (RunRecord, "write"), "move": (files, "_move_into_place")}[at], die)
         with pytest.raises(Killed):
             taken(scores, tmp_path)
     path = tmp_path / "runs" / "mine"
