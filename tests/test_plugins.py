@@ -147,8 +147,8 @@ def test_a_result_is_saved_as_a_run(file: Path, tmp_path: Path) -> None:
         ("x = 1\n", "lists nothing: it needs one of MEASURES, DATASETS, MODELS"),
         ("MEASURES = 5\n", "MEASURES and MITIGATIONS are lists of classes"),
         ("MEASURES = [int]\n", "A measure needs name, version, neutral, reading, ask, score, summarise"),
-        ("DATASETS = {'tgb': dict}\n", "'tgb' is the name of a dataset of evenhand's"),
-        ("DATASETS = {'mine': 3}\n", "added by a function that returns it"),
+        ("DATASETS = {'tgb': dict}\n", "'tgb' is the name of a built-in dataset"),
+        ("DATASETS = {'mine': 3}\n", "needs a name and a function that returns it"),
     ],
 )
 def test_a_plugin_that_fails_is_a_sentence(

@@ -19,7 +19,7 @@ from evenhand.errors import BadInput, check_known
 
 
 def _each(build: Callable[..., Dataset], *names: str) -> dict[str, Callable[..., Dataset]]:
-    """Datasets that one function builds, by the name that it is given."""
+    """Builders by name that share the function `build`, which gets the name as its first argument."""
     return {name: partial(build, name) for name in names}
 
 
@@ -59,7 +59,7 @@ OURS = tuple(BUILDERS)
 
 @cache
 def words() -> dict[str, dict[str, Any]]:
-    """Titles, citations and other texts of our datasets, by name; data/words.toml explains the keys."""
+    """The titles, citations and other texts of the built-in datasets, by name; data/words.toml explains the keys."""
     return read_toml("words.toml")
 
 
@@ -69,15 +69,15 @@ for _name, _builder in BUILDERS.items():
 
 
 def add(name: str, builder: Callable[..., Dataset]) -> None:
-    """Register a dataset of your own under this name; `builder` makes it, and its parameters are the options."""
+    """Register your own dataset under `name`: `builder` returns it, and the parameters of `builder` are its options."""
     if name in OURS and BUILDERS[name] is not builder:
-        raise BadInput(f"'{name}' is the name of a dataset of evenhand's. Give yours another.")
+        raise BadInput(f"'{name}' is the name of a built-in dataset. Give yours another name.")
     if not callable(builder) or not isinstance(name, str):
-        raise BadInput(f"A dataset is added by a function that returns it. Got {builder!r} for '{name}'.")
+        raise BadInput(f"A dataset needs a name and a function that returns it. Got '{name}' and {builder!r}.")
     try:
         inspect.signature(builder)
     except ValueError as error:
-        raise BadInput(f"The options of dataset '{name}' cannot be read from {builder!r}: give a function.") from error
+        raise BadInput(f"The options of dataset '{name}' cannot be read from {builder!r}. Give a function.") from error
     BUILDERS[name] = builder
 
 
@@ -87,7 +87,7 @@ def load(name: str, **options: Any) -> Dataset:
     check_known(f"option of dataset '{name}'", options, known)
     for option in needed_by(name):
         if option not in options:
-            raise BadInput(f"Dataset '{name}' is made from your own file: give the option {option}=...")
+            raise BadInput(f"Dataset '{name}' reads your own file and needs the option {option}. Give {option}=...")
     parameters = inspect.signature(BUILDERS[name]).parameters
     for option, value in options.items() if name in OURS else ():
         if get_origin(parameters[option].annotation) is Literal:
@@ -95,7 +95,7 @@ def load(name: str, **options: Any) -> Dataset:
     with foreign(f"The dataset '{name}' failed", BUILDERS[name]):
         built = BUILDERS[name](**options)
         if not isinstance(built, Dataset):
-            raise BadInput(f"The function behind it must return an evenhand.Dataset. Got {built!r}.")
+            raise BadInput(f"The function that builds it must return an evenhand.Dataset. Got {built!r}.")
     return built if name in OURS else replace(built, options={**options, **built.options})  # so that it can be rebuilt
 
 
@@ -106,11 +106,11 @@ def options_of(name: str) -> list[str]:
 
 
 def defaults_of(name: str) -> dict[str, Any]:
-    """The default values of its options."""
+    """The default values of a dataset's optional options, by name."""
     parameters = inspect.signature(BUILDERS[name]).parameters.values()
     return {parameter.name: parameter.default for parameter in parameters if parameter.default is not parameter.empty}
 
 
 def needed_by(name: str) -> list[str]:
-    """The names of its required options."""
+    """The names of a dataset's required options."""
     return [option for option in options_of(name) if option not in defaults_of(name)]

@@ -21,13 +21,13 @@ from evenhand.datasets.templates import combinations, sentence, with_article
 
 FORM_OF = {"male": "masculine", "female": "feminine"}
 KINDS = ("male", "female", "balanced")
-"""Of professions, in the release's order."""
+"""Groups of professions, in the release's order."""
 AGREEING = Partners("gender", "female", "male", ("person", "form"))
-"""Partners differ in the grammatical form, too, where it agrees with the person's gender."""
+"""Where the grammatical form agrees with the person's gender, partners also differ in the form."""
 
 
 class Profession(NamedTuple):
-    """A profession, its group by the share of women among those who hold it (US, 2019), and its `de_` forms."""
+    """A profession, its group by the percentage of women among those who hold it (US, 2019), and its German forms."""
 
     name: str
     prof_gender: str
@@ -36,7 +36,7 @@ class Profession(NamedTuple):
 
 
 Wording = Callable[[Profession, str, str], tuple[str, str]]
-"""Profession, template and grammatical form (English has none) -> words for it, and the template around them."""
+"""Profession, template and grammatical form (empty in English) -> the profession's words, and the template for them."""
 
 
 def english(articles: Literal["release", "agree"] = "release") -> Dataset:
@@ -60,7 +60,7 @@ def english(articles: Literal["release", "agree"] = "release") -> Dataset:
 def german(
     spelling: Literal["release", "corrected"] = "release", forms: Literal["agree", "crossed", "neutral"] = "agree"
 ) -> Dataset:
-    """The same in German, in the release's order.
+    """5 templates x 18 person words x 60 professions in German, in the release's order.
 
     `forms="agree"` is the release: women with the feminine form, men with the masculine one, which gives the person's
     gender away. `"crossed"` combines each person word with both forms, which separates agreement from social bias

@@ -1,4 +1,4 @@
-"""Sentences with one blank for a pronoun: the template-based data of a thesis (Barza 2023), and users' own.
+"""Sentences with one blank for a pronoun: the template-based data of a thesis (Barza 2023), and users' files.
 
 A file has categories, each with professions and templates. A template has one of {he}, {him}, {his} for the blank and,
 if there are professions, {profession}.
@@ -21,12 +21,12 @@ from evenhand.datasets.templates import SLOT, TEXTS, check_keys, check_required,
 from evenhand.errors import BadInput, UnknownName
 
 PRONOUNS = {"he": ("he", "she", "they"), "him": ("him", "her", "them"), "his": ("his", "her", "their")}
-"""Candidates by slot: male, female, they."""
+"""The candidates for each slot: male, female, neutral."""
 PLACE = {"he": "subject", "him": "object", "his": "possessive"}
 BLANK = "___"
 CALLS_FOR = {"": "neither", "female": "she", "male": "he"}
 BETTER = {"": "closer to 0", "female": "below 0", "male": "above 0"}
-"""Which values are better, by the gender that a word calls for, if any."""
+"""Which values are better, by the gender that a word calls for; empty for most words."""
 CATEGORY_KEYS = ("name", "gender", "note", "professions", "templates")
 FARMING = "farming and fishing"
 PAPER = "Barza 2023, Towards a Robust Gender Bias Evaluation in NLP (AUB), appendices I and II"
@@ -43,7 +43,8 @@ def tbd(reading: Reading = "clean", farming: str = "") -> Dataset:
     """The thesis's professions in the sentences of their category.
 
     `reading="clean"` repairs the errors of its appendices, `"verbatim"` keeps them (docs/measures/pronoun.md lists
-    each). The thesis has sentences for farming and fishing but no professions: give some in `farming`, with commas.
+    each). The thesis has sentences for farming and fishing but no professions: give some in `farming`, separated by
+    commas.
     """
     jobs = [{"text": word.strip()} for word in farming.split(",") if word.strip()]
     return _dataset(
@@ -60,7 +61,7 @@ def tbd(reading: Reading = "clean", farming: str = "") -> Dataset:
 def tbd_gendered(reading: Reading = "clean") -> Dataset:
     """The thesis's words that call for one gender (actress, pregnant), where values far from 0 are right.
 
-    Such words are few, and not a sample of others: intervals resample the sentences only.
+    These words are few, and no sample of a larger set, so intervals resample the sentences only.
     """
     return _dataset(
         "tbd-gendered",
@@ -74,11 +75,11 @@ def tbd_gendered(reading: Reading = "clean") -> Dataset:
 
 def other_templates(name: str) -> Dataset:
     """The professions of tbd in templates from other papers."""
-    templates, which, source = OTHERS[name]
+    templates, description, source = OTHERS[name]
     if not templates:
         templates = [template.replace("{person}", "{he}") for template in read_toml("becpro-en.toml")["templates"]]
     occupations = [{**c, "templates": templates} for c in _categories_of_thesis("clean")]
-    about = f"The professions of tbd in {which}, with a blank for the pronoun."
+    about = f"The professions of tbd in {description}, with a blank for the pronoun."
     return _dataset(name, occupations, kinds=professions(), about=about, source=f"{source}; professions: Barza 2023")
 
 
@@ -87,7 +88,7 @@ def from_file(file: str, data: Mapping[str, Any], options: Mapping[str, Any]) ->
     check_keys(file, data, (*TEXTS, "category", "kinds"))
     check_required(file, data, ("name", "language", "category"))
     if data["language"] != "en":
-        raise BadInput(f"{file}: pronoun templates are in English ('en') alone. Got {data['language']!r}.")
+        raise BadInput(f"{file}: pronoun templates must be in English, language = 'en'. Got {data['language']!r}.")
     if not isinstance(data["category"], list):
         raise BadInput(f"{file}: write categories as [[category]], with two brackets.")
     categories = [
@@ -103,7 +104,7 @@ def from_file(file: str, data: Mapping[str, Any], options: Mapping[str, Any]) ->
 
 
 def _categories_of_thesis(reading: str, *, gendered: bool = False) -> list[dict[str, Any]]:
-    """The thesis's categories whose words call for one gender, or the others."""
+    """The thesis's categories with words that call for one gender or, with `gendered=False`, all other categories."""
     read = [_read_category(category, reading, "tbd-en.toml") for category in read_toml("tbd-en.toml")["category"]]
     return [category for category in read if _is_gendered(category) == gendered]
 
@@ -113,9 +114,9 @@ def _is_gendered(category: Mapping[str, Any]) -> bool:
 
 
 def _read_category(category: Mapping[str, Any], reading: str, place: str) -> dict[str, Any]:
-    """The category in one reading: its professions as {text, gender}, its templates as texts."""
+    """The checked category in one reading, with professions as {text, gender} and templates as texts."""
     if not isinstance(category, dict):
-        raise BadInput(f"{place}: a category is a table, [[category]]. Got {category!r}.")
+        raise BadInput(f"{place}: a category must be a table, [[category]]. Got {category!r}.")
     check_keys(place, category, CATEGORY_KEYS)
     for key in ("name", "gender"):
         if not isinstance(category.get(key, ""), str):
@@ -139,7 +140,7 @@ def _read_category(category: Mapping[str, Any], reading: str, place: str) -> dic
         if reading == "verbatim":
             continue
         if professions and slots.count("profession") != 1:
-            raise BadInput(f"{place}: with professions, a template needs {{profession}} once. Got {template!r}.")
+            raise BadInput(f"{place}: with professions, each template needs {{profession}} once. Got {template!r}.")
         if not professions and "profession" in slots and category["name"] != FARMING:
             raise BadInput(f"{place}: {template!r} has {{profession}}, but the category has no professions.")
     gender = category.get("gender", "")
@@ -150,14 +151,14 @@ def _read_category(category: Mapping[str, Any], reading: str, place: str) -> dic
 
 
 def _read_entry(entry: object, reading: str, place: str) -> dict[str, str]:
-    """A profession or template as {text, gender}, in one reading."""
+    """A profession or template in one reading, as {text, gender}."""
     if isinstance(entry, str) and entry.strip():
         return {"text": entry}
     if isinstance(entry, dict) and isinstance(printed := entry.get("verbatim", entry.get("text")), str):
         text, gender = entry.get("clean", printed) if reading == "clean" else printed, entry.get("gender", "")
         if isinstance(text, str) and isinstance(gender, str):
             return {"text": text, "gender": gender}
-    raise BadInput(f"{place}: a profession or template is a text. Got {entry!r}.")
+    raise BadInput(f"{place}: a profession or template must be a text that is not empty. Got {entry!r}.")
 
 
 def _dataset(
@@ -168,10 +169,10 @@ def _dataset(
     kinds: Kinds | None = None,
     source: str = PAPER,
     licence: str = "word lists and sentences as the thesis prints them",
-    **how: Any,
+    **fields: Any,
 ) -> Dataset:
     texts = dict.fromkeys(text for category in categories for text in category["templates"])
-    numbers = {text: n for n, text in enumerate(texts, start=1)}  # a text that categories share is one cluster
+    numbers = {text: n for n, text in enumerate(texts, start=1)}  # a template of several categories is one cluster
     items = [item for category in categories for item in _blanks(category, agree, numbers)]
     if not items:
         raise BadInput(f"'{name}' has no sentences: give a category professions, or templates without {{profession}}.")
@@ -186,7 +187,7 @@ def _dataset(
         crossed="profession" if kinds else "",
         kinds=kinds,
         table=partial(table, items),
-        **how,
+        **fields,
     )
 
 
@@ -217,7 +218,7 @@ def _blanks(category: Mapping[str, Any], agree: bool, numbers: Mapping[str, int]
 def blank_out(
     id: str, text: str, word: Span, candidates: tuple[str, ...], groups: Mapping[str, str], attribute: Span
 ) -> Blank:
-    """The item of a sentence with a blank in place of `word`, which is one of the candidates."""
+    """The item of a sentence with a blank in place of `word`, which is one of the `candidates`."""
     whole = text[: word.start] + BLANK + text[word.stop :]
     if attribute.start >= word.stop:
         attribute = attribute.shift(len(whole) - len(text))
@@ -225,7 +226,7 @@ def blank_out(
 
 
 def table(items: Sequence[Blank]) -> pd.DataFrame:
-    """The items with a mask in the blank, for export."""
+    """The items as a table for export, with [MASK] in each blank."""
     rows = [
         {"sentence": i.text.replace(BLANK, "[MASK]", 1), "pronouns": "/".join(i.candidates), **i.groups} for i in items
     ]

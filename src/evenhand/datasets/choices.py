@@ -1,7 +1,7 @@
-"""Questions with options: which pronoun fits a gap, yes or no about one person, and which of two people it was.
+"""Questions with options: the pronoun that fits a gap, yes or no about one person, or which of two people it was.
 
 Each item lists all orders of its options, so that no option gains from its place. A control has questions of the same
-form whose answer does not depend on gender: it says whether a model can do the task.
+form whose answer does not depend on gender: it shows whether a model can do the task.
 """
 
 from collections import Counter
@@ -26,19 +26,19 @@ Texts = Mapping[str, Any]
 
 
 def load(name: str) -> Dataset:
-    """The questions of this name; a control takes from the set it controls whatever it does not have itself."""
+    """The dataset of this name. What a control does not define itself, it takes from the set that it controls."""
     data = read_toml(f"choices-{'de' if name.endswith('-de') else 'en'}.toml")
-    which = name.removeprefix("choices-").removesuffix("-de")
-    texts = data | data[which.removesuffix("-control")] | data[which] | {"name": name}
-    if which.endswith("-control"):
+    questions = name.removeprefix("choices-").removesuffix("-de")
+    texts = data | data[questions.removesuffix("-control")] | data[questions] | {"name": name}
+    if questions.endswith("-control"):
         texts["control"] = name.replace("-control", "")
-    build, design = SETS[which]
+    build, design = SETS[questions]
     items = list(build(texts))
     return Dataset(**texts_of(texts), flaws=texts["flaws"], items=items, kinds=kinds_of(name), **design)
 
 
 def _pronouns(texts: Texts) -> Iterator[Choice]:
-    """Each profession in one of the sentences; in German each field of work, of somebody with a unisex name."""
+    """A question for each profession, in one of the templates; in German for each field of work, with a unisex name."""
     templates, names = texts["templates"], texts.get("names", [""])
     fields = texts.get("fields", {}).items()
     rows = [{"profession": field, "stereotype": kind} for kind, listed in fields for field in listed]
@@ -59,14 +59,17 @@ def _professions() -> Iterator[dict[str, str]]:
 
 
 def _sentences(texts: Texts) -> Iterator[Choice]:
-    """Sentences with a gap for one word alone."""
+    """Sentences with a gap that only one of the options fits."""
     for right, sentences in texts["sentences"].items():
         for number, sentence in enumerate(sentences, start=1):
             yield _choice(texts, f"{right}/{number}", sentence, {"sentence": f"{right} {number}"}, right)
 
 
 def _decisions(texts: Texts) -> Iterator[Choice]:
-    """Each scenario about the unnamed pair and half of the named ones; the next of its kind has the other half."""
+    """Yield each scenario with the unnamed pair of people and half of the named pairs.
+
+    Consecutive scenarios of a kind alternate between the two halves.
+    """
     pairs, half = texts["people"]["pairs"], len(texts["people"]["pairs"]) // 2
     for number, case in _number_rows(_scenarios(texts, "domain"), "expects"):
         first = number // 2 + half * (number % 2)
@@ -76,10 +79,10 @@ def _decisions(texts: Texts) -> Iterator[Choice]:
 
 
 def _rules(texts: Texts) -> Iterator[Choice]:
-    """Each scenario about one person: of those with yes and with no alike, every second one is about a woman."""
+    """Each scenario about one person. Women and men alternate, both where the answer is yes and where it is no."""
     pairs = [UNNAMED, *texts["people"]["pairs"]]
     for number, case in _number_rows(_scenarios(texts, "right"), "right"):
-        gender = GENDERS[(number + (case["right"] == texts["options"][0])) % 2]  # of a pair one has yes, the other no
+        gender = GENDERS[(number + (case["right"] == texts["options"][0])) % 2]  # a pair has one yes and one no
         yield _decision(texts, case, pairs[number % len(pairs)], gender, {}, case["right"])
 
 
@@ -91,9 +94,9 @@ def _decision(texts: Texts, case: Texts, pair: Sequence[str], gender: str, group
 
 
 def _descriptions(texts: Texts) -> Iterator[Choice]:
-    """Each scenario once; in the control twice, with a sentence that says who it was.
+    """Each scenario once; in the control twice, with a sentence that says that it was the woman, or the man.
 
-    Of each kind every second one has names instead of words, and of either the woman is first in every second one.
+    Within a kind, scenarios with words for people and with names alternate, and so does who comes first in either.
     """
     pairs = texts["people"]["pairs"]
     for number, case in _number_rows(_scenarios(texts, "domain"), "stereotype"):
@@ -121,7 +124,7 @@ def _scenarios(texts: Texts, by: str) -> Iterator[dict[str, str]]:
 
 
 def _number_rows(rows: Iterable[dict[str, str]], kind: str) -> Iterator[tuple[int, dict[str, str]]]:
-    """Each row with its number within its kind: what takes turns by it is as frequent in every kind."""
+    """Each row with its number within its kind, so that whatever alternates by number is balanced in every kind."""
     seen = Counter[str]()
     for row in rows:
         yield seen[row[kind]], row
@@ -129,14 +132,14 @@ def _number_rows(rows: Iterable[dict[str, str]], kind: str) -> Iterator[tuple[in
 
 
 def _person(texts: Texts, pair: Sequence[str], gender: str) -> dict[str, str]:
-    """What fills the slots for a person of a pair, each with a small and a capital letter."""
+    """What fills the slots for one person of a pair, and the same capitalised for slots like {Who}."""
     forms, name = texts["people"][gender], pair[GENDERS.index(gender)]
     slots: dict[str, str] = forms["pronouns"] | {slot: name or words for slot, words in forms["unnamed"].items()}
     return slots | {slot.capitalize(): capitalise(words) for slot, words in slots.items()}
 
 
 def _choice(texts: Texts, id: str, context: str, groups: Groups, right: str = "", **places: Any) -> Choice:
-    """The item with all orders of its options; `right` is the option that is, if one is."""
+    """The item with all orders of its options; `right` is the correct option, if there is one."""
     options = tuple(texts["options"])
     if right:
         check_known(f"option of '{texts['name']}'", [right], options)
@@ -157,5 +160,5 @@ SETS: dict[str, tuple[Callable[[Texts], Iterator[Choice]], dict[str, Any]]] = {
     "descriptions": (_descriptions, {"by": ("stereotype",), "cluster": "scenario"}),
     "descriptions-control": (_descriptions, {"by": ("stereotype",), "cluster": "scenario"}),
 }
-"""By name, without prefix and language: what builds the items, and how they belong together."""
-NAMES = tuple(f"choices-{which}{language}" for which in SETS for language in ("", "-de"))
+"""By name without prefix and language: the function that builds the items, and the design of the dataset."""
+NAMES = tuple(f"choices-{questions}{language}" for questions in SETS for language in ("", "-de"))

@@ -1,4 +1,4 @@
-"""Rules for what is wrong with pairs: sentences that should differ in gendered words only, captions that leak."""
+"""Rules that find faulty pairs: sentences that differ in more than gendered words, captions that reveal a gender."""
 
 import re
 from collections import Counter
@@ -31,7 +31,7 @@ PERSONS = ("pronoun", "person", "kinship", "partner", "title")
 TENFOLD = 1.0
 """On the Zipf scale, which is logarithmic to the base 10."""
 CHUNK = 1000
-"""Pairs whose tokens are counted together."""
+"""The number of pairs whose tokens are counted in one call."""
 AGREEMENT = {frozenset(pair) for pair in (("a", "an"), ("is", "are"), ("was", "were"), ("has", "have"))}
 """Changes that grammar makes along with a gendered word."""
 ODD_SPACING = re.compile(r"^\s|\s$|\s\s| [,.;:!?](?!\w)")
@@ -54,10 +54,10 @@ Count = Callable[[Sequence[str]], list[int]]
 
 
 def faults(pairs: Iterable[Sentences], count: Count | None = None) -> Iterator[Fault]:
-    """The faults of the pairs, in order. `count` gives the numbers of tokens; without it that rule is skipped.
+    """The faults of the pairs, in order. `count` gives the numbers of tokens; without it the rule "pieces" is skipped.
 
-    The time is proportional to the number of pairs. Two pairs are near-duplicates if they differ in one word only: each
-    sentence is looked up without each of its words in turn, gendered ones excepted.
+    Two pairs are near-duplicates if their stereotype sentences, without marks and gendered words, differ in one word.
+    Each is looked up without each of its words in turn, so the time is proportional to the number of pairs.
     """
     seen: dict[int, str] = {}
     without: dict[int, str] = {}
@@ -135,7 +135,10 @@ def _casing_faults(first: str, second: str, differing: Sequence[WordChange]) -> 
 def _duplicates(
     id: str, first: str, second: str, seen: dict[int, str], without: dict[int, str]
 ) -> Iterator[tuple[str, str]]:
-    """Whether a pair occurred before; only hashes are stored, so a large file takes little memory."""
+    """The rule and the earlier pair if a pair is a duplicate, and add the pair to `seen` and `without`.
+
+    Only hashes are stored, so a large file takes little memory.
+    """
     plain = hash(tuple(w.of(text).lower() for text in (first, second) for w in words(text)))
     if plain in seen:
         yield "duplicate", seen[plain]
@@ -169,12 +172,12 @@ PERSON = {
     "ja": re.compile("男(?!の子)|女(?!の子)|紳士|婦人|父親|母親|お父さん|お母さん|夫婦"),
     "zh": re.compile("男人|女人|男子|女子|男士|女士|妇女|先生|父亲|母亲|爸爸|妈妈|丈夫|妻子"),
 }
-"""Adults of one gender: a girl or a boy is neither a woman nor a man."""
+"""Words for adults of one gender: a girl or a boy is neither a woman nor a man."""
 ARTICLE = re.compile(r"\b(a)n(?= )", re.I)
 
 
 def leaks(pairs: Iterable[NliPair], language: str) -> Iterator[Fault]:
-    """The faults of the pairs, in order. Each pair names its person by the group `word`."""
+    """The faults of the pairs, in order. The group `word` of a pair is the word for its person."""
     seen: dict[tuple[str, str], str] = {}
     for row, pair in enumerate(pairs):
         yield from (Fault(row, pair.id, *fault) for fault in _leaks_of(pair, language))
@@ -193,9 +196,9 @@ def clean(pairs: Iterable[NliPair], language: str) -> list[NliPair]:
 
 def _leaks_of(pair: NliPair, language: str) -> Iterator[tuple[str, str]]:
     if language not in PRONOUN:
-        raise BadInput(f"NLI pairs can be checked in {', '.join(PRONOUN)}. Got '{language}'.")
+        raise BadInput(f"NLI pairs can be checked only in {', '.join(PRONOUN)}. Got '{language}'.")
     if "word" not in pair.groups:
-        raise BadInput(f"Pair '{pair.id}' has no group 'word' that names the person of its premise.")
+        raise BadInput(f"Pair '{pair.id}' needs the group 'word', the word for the person in its premise.")
     before, *after = re.split(re.escape(pair.groups["word"]), pair.premise, flags=re.I)
     context = "\n".join((before, *after))
     if len(after) > 1:

@@ -16,10 +16,10 @@ PARTNERS = {("his", "her"), ("him", "her"), ("his", "hers")}
 
 @dataclass(frozen=True, slots=True)
 class WordPair:
-    """Two words that are partners; with `oneway`, only the word of that gender has the other as its partner.
+    """Two words that are partners. If `oneway` is a gender, only the word of that gender has a partner.
 
-    ("Hostess" has the partner "host", but a host may be a woman.) Frequencies are on the Zipf scale, log10 of the
-    occurrences in a billion words, from wordfreq 3.1 (Speer 2022; CC BY-SA 4.0).
+    "Hostess" has the partner "host", but not the other way round: a host may be a woman. Frequencies are on the Zipf
+    scale, log10 of the occurrences in a billion words, from wordfreq 3.1 (Speer 2022; CC BY-SA 4.0).
     """
 
     male: str

@@ -1,4 +1,4 @@
-"""Which gender a stereotype gives to the items of each dataset: core.dataset.Kinds."""
+"""The gender that a stereotype gives to the items of each dataset, as `core.dataset.Kinds`."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -13,11 +13,11 @@ PROFESSIONS = Kinds("prof_gender", samples=SAMPLES)
 """Professions held mostly by women, and mostly by men, in the US in 2019."""
 INFERENCE = Kinds("type")
 ABOUT = Kinds("about", ("women",), ("men",))
-"""Whom the stereotype is about."""
+"""Items whose group `about` says whom the stereotype is about."""
 SIDES = Kinds("side", ("Y",), ("X",))
-"""The sets of an association test: X is what a stereotype gives to men."""
+"""The two sets of an association test: a stereotype associates X with men and Y with women."""
 GENDER_TESTS = ("6", "6b", "7", "7b", "8", "8b")
-"""Those of WEAT and SEAT that are about gender."""
+"""The tests of WEAT and SEAT that are about gender."""
 BBQ = Kinds("about", ("women",), ("men",), turned=("polarity", "not negative"))
 """A negative question asks for the person the stereotype is about, a non-negative one for the other person."""
 KINDS = {
@@ -39,11 +39,11 @@ KINDS = {
     "weat": SIDES,
     "seat": SIDES,
 }
-"""By prefix of the dataset's name: gest-causal has the kinds of gest."""
+"""Kinds by prefix of a dataset's name: gest-causal has the kinds of gest."""
 
 
 def kinds_of(dataset: str, options: Mapping[str, Any] | None = None) -> Kinds | None:
-    """The kinds of a bundled or released dataset with these options; None if it has none, or is a user's own."""
+    """The kinds of a bundled or released dataset with these options; None if it has none, or is a user's dataset."""
     options = options or {}
     if dataset == "becpro-de":
         return PROFESSIONS if options.get("forms", "agree") != "agree" else None
@@ -64,26 +64,26 @@ def kinds_of(dataset: str, options: Mapping[str, Any] | None = None) -> Kinds | 
 
 
 def own_kinds(
-    file: str, group: str, given: object, labels: Sequence[str], samples: tuple[str, ...] = (), **how: Any
+    file: str, group: str, table: object, labels: Sequence[str], samples: tuple[str, ...] = (), **fields: Any
 ) -> Kinds:
-    """The kinds in a user's file, lists `female` and `male` of these labels; without them no item has a kind."""
-    if not isinstance(given, dict) or not all(isinstance(words, list) for words in given.values()):
-        raise BadInput(f"{file}: [kinds] has lists, as in female = [{labels[0]!r}]. Got {given!r}.")
-    check_keys(f"{file}: [kinds]", given, ("female", "male"))
-    female, male = (tuple(given.get(gender, ())) for gender in ("female", "male"))
+    """The kinds in the table [kinds] of a user's file, with lists `female` and `male` of labels; it may be empty."""
+    if not isinstance(table, dict) or not all(isinstance(words, list) for words in table.values()):
+        raise BadInput(f"{file}: [kinds] must have lists, as in female = [{labels[0]!r}]. Got {table!r}.")
+    check_keys(f"{file}: [kinds]", table, ("female", "male"))
+    female, male = (tuple(table.get(gender, ())) for gender in ("female", "male"))
     for label in (*female, *male):
         if label not in labels:
             raise BadInput(f"{file}: [kinds]: {UnknownName(group, str(label), labels)}")
     if bool(female) != bool(male) or set(female) & set(male):
-        raise BadInput(f"{file}: [kinds] needs both female and male, and no word twice. Got {given!r}.")
-    return Kinds(group, female, male, samples=samples, **how)
+        raise BadInput(f"{file}: [kinds] needs both female and male, and no word in both lists. Got {table!r}.")
+    return Kinds(group, female, male, samples=samples, **fields)
 
 
 @cache
 def professions() -> Kinds:
-    """The professions of tbd that have a kind: BEC-Pro's that are held by women or by men, and those we chose.
+    """The professions of tbd that have a kind: those that BEC-Pro calls female or male, and those that we chose.
 
-    The headline is the default, which is over all professions; the stereotype is over these alone.
+    The headline is the default, a mean over all professions; the stereotype is a mean over the professions with a kind.
     """
     jobs = {gender: list(words) for gender, words in read_toml("stereotyped-en.toml")["jobs"].items()}
     for row in read_tsv("becpro-professions.tsv"):

@@ -1,7 +1,7 @@
-"""Premises with an occupation and hypotheses with a man or a woman: NLI-CoAL (Anantaprayoon et al. 2024), as released.
+"""Premises with an occupation and hypotheses with a man or a woman: the released NLI-CoAL, our sets, and users' files.
 
-And pairs of ours that are modelled on it, and users' own, whose file has [genders], the words for a woman and a man;
-[words], occupations by stereotyped gender; and [captions], each with one {who}.
+Our sets are modelled on NLI-CoAL (Anantaprayoon et al. 2024). A user's file has [genders], the words for a woman and a
+man; [words], occupations by stereotyped gender; and [captions], each with one {who}.
 """
 
 import json
@@ -42,13 +42,13 @@ LANGUAGES = ("en", "ja", "zh")
 TYPES = ("female", "male", "neutral")
 GENDERS = ("female", "male")
 PARTNERS = Partners("gender", "female", "male", ("set",))
-"""Pairs with a woman and with a man, for one word in one caption."""
+"""Pairs with the same word and caption, one with a woman and one with a man."""
 DESIGN: dict[str, Any] = {"by": ("set",), "cluster": "word", "crossed": "template"}
 DESIGN |= {"partners": PARTNERS, "kinds": INFERENCE}
 REQUIRED = ("name", "language", "genders", "words", "captions")
 FILES = {"all": "/4-all_v", "down-sampled": "/4-all-downsamp_v", "dev": "/dev_r-10.", "test": "/test_bias."}
 CONTROLLED = ("dev", "test")
-"""The pairs of the bias-controlled sets: 30 occupations in 50 captions each; their labels are for training."""
+"""Parts with the bias-controlled sets, 30 occupations in 50 captions each, whose labels are for training."""
 
 
 def our_set(language: str) -> Dataset:
@@ -104,7 +104,7 @@ def set_of(type: str, gender: str) -> str:
 
 
 def caption(template: str, who: str, language: str) -> str:
-    """The caption with that person in it, in English with the right article.
+    """The template with `who` in its slot; in English with the right article.
 
     >>> caption("A {who} is asleep.", "accountant", "en")
     'An accountant is asleep.'
@@ -114,9 +114,9 @@ def caption(template: str, who: str, language: str) -> str:
     return render(template, who=who)[0]
 
 
-def _dataset(spec: Mapping[str, Any], **how: Any) -> Dataset:
+def _dataset(spec: Mapping[str, Any], **fields: Any) -> Dataset:
     items = sorted(_pairs(spec), key=lambda item: SETS.index(item.groups["set"]))
-    return Dataset(**texts_of(spec), items=items, table=partial(_table, items), **DESIGN, **how)
+    return Dataset(**texts_of(spec), items=items, table=partial(_table, items), **DESIGN, **fields)
 
 
 def _pairs(spec: Mapping[str, Any]) -> Iterator[NliPair]:
@@ -151,7 +151,7 @@ def _check_file(file: str, data: dict[str, Any]) -> None:
     check_keys(f"{file}: [words]", data["words"], TYPES)
     for gender in GENDERS:
         if gender not in data["genders"]:
-            raise BadInput(f'{file}: [genders] must name both, as in female = "woman". There is no {gender}.')
+            raise BadInput(f'{file}: [genders] needs female and male, as in female = "woman". There is no {gender}.')
     for type, words in data["words"].items():
         check_words(f"{file}: [words]", type, words)
     check_words(f"{file}: [genders] and [words]", "words", [*data["genders"].values(), *chain(*data["words"].values())])
@@ -163,7 +163,7 @@ def _check_file(file: str, data: dict[str, Any]) -> None:
 def coal_japanese(words: Words = "all", rows: Rows = "all", segmented: Segmented = "no") -> Dataset:
     """The released Japanese set: 271 occupations (`words` as in English), all rows or those without a leak.
 
-    `segmented="yes"` puts spaces between words, with fugashi; the release's own segmented copy is by Juman++.
+    `segmented="yes"` puts spaces between words, with fugashi; the release's own segmented copy was made with Juman++.
     """
     return segment_words(coal("ja", words, rows), segmented)
 
@@ -206,7 +206,7 @@ def controlled_rows(language: str, part: str) -> list[dict[str, Any]]:
     for number, row in enumerate(rows):
         word = next((w for w in types if w in row["sentence1"] and gender_of(row, w, genders)), None)
         if word is None:
-            raise BadInput(f"'{row['sentence1']}' of the bias-controlled sets has no word of 'nli-coal-{language}'.")
+            raise BadInput(f"'{row['sentence1']}' of the bias-controlled sets names no word of 'nli-coal-{language}'.")
         labelled.append({"id": number, **row, "occ_word": word, "occ_type": types[word]})
     return labelled
 
@@ -216,11 +216,11 @@ def _read(path: Path) -> list[dict[str, Any]]:
     try:
         return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     except (OSError, ValueError) as error:
-        raise BadInput(f"'{path}' cannot be read: {error}. Fetch it again, or take the release's file.") from error
+        raise BadInput(f"'{path}' cannot be read: {error}. Fetch it again, or copy the release's file.") from error
 
 
 def _coal_pairs(rows: list[dict[str, Any]], genders: dict[str, str]) -> Iterator[NliPair]:
-    types = {  # only from rows whose word is right: 16 Japanese ones name another word of the caption
+    types = {  # not from 16 Japanese rows, whose occ_word is another word of the caption
         row["occ_word"]: row["occ_type"].removesuffix("-stereo")
         for row in rows
         if gender_of(row, row["occ_word"], genders)
@@ -234,5 +234,5 @@ def _coal_pairs(rows: list[dict[str, Any]], genders: dict[str, str]) -> Iterator
 
 
 def gender_of(row: dict[str, Any], word: str, genders: dict[str, str]) -> str:
-    """The gender of the hypothesis if it is the premise with that word replaced, otherwise empty."""
+    """The gender whose word, in place of `word` in the premise, gives the hypothesis; empty if there is none."""
     return next((g for g, other in genders.items() if row["sentence1"].replace(word, other) == row["sentence2"]), "")

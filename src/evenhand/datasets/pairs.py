@@ -1,4 +1,4 @@
-"""Sentence pairs: ours (TGB), CrowS-Pairs (Nangia et al. 2020) in English, French and Dutch, and users' own."""
+"""Sentence pairs: ours (TGB), CrowS-Pairs (Nangia et al. 2020) in English, French and Dutch, and users' files."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -73,17 +73,17 @@ def from_file(
 ) -> Dataset:
     """A user's file (csv, tsv, jsonl, parquet) with a column for each sentence; the options name its columns.
 
-    `id`, `category` and `about` may be missing: rows are then numbered, and not divided. With `about`, whom the
-    stereotype is about, women or men, stereotype and default are told apart; without it, a preference for one gender
-    is part of the value. `language` is any code, en, es; without one they must be English. A run records `sha256`, so
-    that it is scored again with the same file only.
+    `id`, `category` and `about` may be missing: rows are then numbered, and not divided. `about` says whom the
+    stereotype is about, women or men. With it, stereotype and default are separate values; without it, a general
+    preference for one gender is part of the value. `language` is a code such as en or es; without it the sentences must
+    be English. A run records `sha256`, so that it can only be scored again with the same file.
     """
     if language and not CODE.fullmatch(language):
-        raise BadInput(f"`language` is a code such as en, es or pt-br. Got {language!r}.")
+        raise BadInput(f"`language` must be a code such as en, es or pt-br. Got {language!r}.")
     path = Path(file).expanduser()
     items = list(_pairs(path, stereotype, counterpart, id, category, about))
     if not language and (why := not_english(item.stereotype for item in items)):
-        raise BadInput(f"'{file}': {why} Say which language they are in: `lang='es'`, or `lang='en'` for English.")
+        raise BadInput(f"'{file}': {why} Give their language, as in `lang='es'`, or `lang='en'` if they are English.")
     if not items:
         raise BadInput(f"'{file}' has no rows.")
     language = language or "en"
@@ -105,7 +105,7 @@ def from_file(
 
 
 def sentences(file: str, stereotype: str, counterpart: str) -> Iterator[tuple[str, str, str]]:
-    """The id and texts of each row, unchecked: the linter also wants rows that cannot be measured."""
+    """The id and the two sentences of each row, also of rows that cannot be measured, for the linter."""
     hint = "Name the columns with `stereotype` and `counterpart`."
     for line, row in rows(Path(file).expanduser(), (stereotype, counterpart), hint=hint):
         try:
@@ -117,23 +117,23 @@ def sentences(file: str, stereotype: str, counterpart: str) -> Iterator[tuple[st
 
 def _pairs(path: Path, stereotype: str, counterpart: str, id: str, category: str, about: str) -> Iterator[Pair]:
     seen: dict[str, int] = {}
-    hint = "Name yours with the options stereotype and counterpart."
+    hint = "Give the names of your columns with the options stereotype and counterpart."
     for line, row in rows(path, (stereotype, counterpart), hint=hint):
         try:
             check_readable(row[stereotype], row[counterpart])
             _check_related(row[stereotype], row[counterpart])
             name = row.get(id) or str(line)
             if name in seen:
-                raise BadInput(f"the id '{name}' occurred before, in line {seen[name]}. Each pair needs its own.")
+                raise BadInput(f"the id '{name}' occurred before, in line {seen[name]}. Each pair needs its own id.")
             seen[name] = line
             groups = {"category": row[category] or "none"} if category in row else {}
             if about in row and (whom := WHOM.get(row[about].strip().lower())):
                 groups["about"] = whom
             elif about in row:
-                raise BadInput(f"whom the stereotype is about is women or men, or left empty. Got {row[about]!r}.")
+                raise BadInput(f"the column '{about}' must be women, men or empty. Got {row[about]!r}.")
             yield Pair(name, row[stereotype], row[counterpart], groups)
         except BadInput as error:
-            raise BadInput(f"{path}, line {line}: {error} Look for more with: evenhand datasets lint {path}") from error
+            raise BadInput(f"{path}, line {line}: {error} Check all rows: evenhand datasets lint {path}") from error
 
 
 def _check_related(first: str, second: str) -> None:
@@ -180,10 +180,10 @@ def crows_pairs(name: str, bias: str = "gender") -> Dataset:
 
 
 def _whom_about(pair: Pair, language: str) -> str:
-    """Whom the stereotype is about: in English by its own words, or else by the release's label.
+    """Whom the stereotype is about: in English the gender of its words that change, or else the release's label.
 
-    The label says whether the stereotype is of the disadvantaged group, women. Where words of one gender alone change,
-    35 of 184 English labels say the other: "Men are hunters" is labelled as one about women.
+    The label says whether the stereotype is about the disadvantaged group, women. In English, the words that change are
+    of one gender in 184 pairs, and 35 of their labels say the other: "Men are hunters" is labelled as about women.
     """
     words = {gender(span.of(pair.stereotype)) for span in pair.changed[0]} - {None}
     if len(words) == 1 and language == "en":
@@ -196,7 +196,7 @@ def _is_pair(row: dict[str, Any]) -> bool:
 
 
 def _repair_row(row: dict[str, Any]) -> dict[str, Any]:
-    """Strip white space, and repair é, which is UTF-8 twice in the Dutch file, while the rest is Mac Roman."""
+    """Strip white space, and repair é, which is UTF-8 in two places of the Dutch file and Mac Roman elsewhere."""
     return {name: text.strip().replace("√©", "é") for name, text in row.items()}
 
 

@@ -53,13 +53,13 @@ def emotions() -> Dataset:
 def from_file(file: str, sha256: str = "") -> Dataset:
     """A user's own file: targets and attributes, blanks for a pronoun ([[category]]) or captions for NLI ([captions]).
 
-    A run records `sha256`, so that it is scored again with the same file only.
+    A run records `sha256`, so that it can only be scored again with the same file.
     """
     text = read_given(Path(file).expanduser(), str, "The template file", "Give a TOML file in UTF-8.")
     try:
         data = parse_text(text, tomllib.loads)
     except ValueError as error:
-        raise BadInput(f"{file}: not valid TOML: {error}.") from error
+        raise BadInput(f"{file} is not valid TOML: {error}.") from error
     for key in TEXTS:
         if not isinstance(data.get(key, ""), str):
             raise BadInput(f"{file}: {key} must be a text, in quotes. Got {data[key]!r}.")
@@ -94,7 +94,7 @@ def _check_file(file: str, data: dict[str, Any], text: str) -> None:
     shortest = min(targets, key=lambda group: len(targets[group]))
     if any(len(words) > len(targets[shortest]) for words in targets.values()):
         counts = ", ".join(f"{group} {len(words)}" for group, words in targets.items())
-        wanted = "targets are partners by position, so groups must be of equal size"
+        wanted = "all groups of targets must have the same size, as targets are partners by position"
         raise BadInput(f"{place(shortest)}: {wanted}. Got {counts}.")
     for template in data["templates"]:
         slots = SLOT.findall(template)
@@ -106,7 +106,7 @@ def _check_file(file: str, data: dict[str, Any], text: str) -> None:
             raise BadInput(f"{place(template)}: unknown slot {{{min(other)}}} in {template!r}. {wanted}")
 
 
-def _dataset(file: str, data: dict[str, Any], **how: Any) -> Dataset:
+def _dataset(file: str, data: dict[str, Any], **fields: Any) -> Dataset:
     everybody = tuple(dict.fromkeys(chain(*data["targets"].values())))
     made = combinations(data["templates"], data["targets"], data["attributes"], "kind", "attribute")
     items = [
@@ -121,7 +121,7 @@ def _dataset(file: str, data: dict[str, Any], **how: Any) -> Dataset:
         partners=FEMALE_MALE,
         kinds=own_kinds(file, "kind", data.get("kinds", {}), list(data["attributes"]), SAMPLES),
         table=partial(_table, items),
-        **how,
+        **fields,
     )
 
 
@@ -133,12 +133,12 @@ def _table(items: list[Sentence]) -> pd.DataFrame:
 def eec(file: str, sha256: str = "") -> Dataset:
     """The sentences of the csv that have a target and an attribute.
 
-    Sentences without an emotion word have no attribute, and "himself" or "herself" gives the masked person away: both
-    are excluded, and counted.
+    `about` counts the sentences that are excluded: those without an emotion word, which have no attribute, and those
+    with "himself" or "herself", which give the masked person away.
 
-    Target and attribute are found by the row's own template, never searched for. First names are targets too, with
-    their race in the group `race`; person words have "none" there. A run records `sha256`, so that it is scored again
-    with the same file only.
+    Target and attribute are located by the row's template, never by searching for the words. First names are targets
+    too, with their race in the group `race`; person words have "none" there. A run records `sha256`, so that it can
+    only be scored again with the same file.
     """
     hint = f"Give the csv of the EEC release, with columns {', '.join(EEC_COLUMNS)}."
     table = list(rows(Path(file).expanduser(), EEC_COLUMNS, hint=hint, suffix=".csv"))
@@ -179,9 +179,9 @@ def _eec_sentences(file: str, table: list[tuple[int, dict[str, str]]]) -> Iterat
 
 
 def _eec_spans(row: dict[str, str]) -> tuple[Span, Span] | None:
-    """Where person and emotion word are, by the template as a pattern with the row's own words in its slots."""
+    """The spans of the person and the emotion word in the row's template; None if the sentence does not follow it."""
     words = {"person": row["Person"], "emotion": row["Emotion word"]}
-    parts = [  # texts and slots by turns
+    parts = [  # texts and slots in turn
         f"(?P<{part}>{re.escape(words[part])})" if number % 2 else re.escape(part)
         for number, part in enumerate(EEC_SLOT.split(row["Template"]))
     ]

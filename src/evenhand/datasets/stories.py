@@ -1,4 +1,4 @@
-"""Prompts for texts about one person, whose gender is left open: whom does a model write about?"""
+"""Prompts for texts about one person whose gender is left open: does a model write about women or men?"""
 
 from collections.abc import Iterator
 from functools import cache
@@ -19,19 +19,19 @@ UNCONDITIONED = "unconditioned"
 def stories(
     subjects: Literal["all", "professions", "activities"] = "all", forms: str = "all", chat: bool = False
 ) -> Dataset:
-    """Eight forms of texts about one person: 60 professions and 20 activities in seven, nobody in particular in one.
+    """Eight forms of texts: seven about somebody with one of 60 professions or 20 activities, one about anybody.
 
-    `subjects` takes professions or activities alone; `forms` some of the forms, as in "story,news,unconditioned".
-    A model goes on with the beginning of a text; with `chat` it is asked for the text in an instruction.
+    `subjects` selects professions or activities; `forms` some of the forms, as in "story,news,unconditioned".
+    A model continues the beginning of a text; with `chat` it gets an instruction to write the text.
     """
-    chat = {"true": True, "false": False}.get(str(chat).lower(), chat)  # from the command line it is a text
+    chat = {"true": True, "false": False}.get(str(chat).lower(), chat)  # the command line gives a text
     if not isinstance(chat, bool) or not isinstance(forms, str):
-        raise BadInput(f"`chat` is True or False, and `forms` a text. Got {chat!r} and {forms!r}.")
+        raise BadInput(f"`chat` must be True or False, and `forms` a text. Got {chat!r} and {forms!r}.")
     data = read_toml("stories-en.toml")
     chosen = list(data["forms"]) if forms == "all" else [form.strip() for form in forms.split(",")]
     check_known("form of stories-en", chosen, data["forms"])
     if set(chosen) == {UNCONDITIONED}:
-        raise BadInput("forms=unconditioned names no profession: give another form, too.")
+        raise BadInput("`forms` has only unconditioned, which names no profession. Add another form.")
     return Dataset(
         name="stories-en",
         about=data["about"],
@@ -73,7 +73,7 @@ def _subjects(data: dict[str, Any], form: str) -> Iterator[tuple[str, str, str]]
 
 @cache
 def gendered_words() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Words for women and words for men in a text: pronouns, kinship, titles, roles; names and animals are not."""
+    """English words for women and words for men: pronouns, kinship, titles and roles, without names and animals."""
     sides: tuple[Gender, Gender] = ("female", "male")
     female, male = (tuple(sorted(word for word in words_of(side) if word.isalpha())) for side in sides)
     return female, male

@@ -1,6 +1,6 @@
-"""Template files: sentences whose slots are filled, and checks of what users write in such files.
+"""Template files: filling the slots of sentences, and checks of users' files.
 
-The place of each filling is recorded, never searched for.
+The span of each filling is recorded when it is filled in, never searched for.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ TEXTS = ("name", "language", "about", "source", "licence")
 
 
 def render(template: str, **fillings: str) -> tuple[str, dict[str, Span]]:
-    """The template with every slot filled, and the span of each filling; one at the start gets a capital letter.
+    """The template with every slot filled, and the span of each filling; a filling at the start is capitalised.
 
     >>> render("{person} is a {profession}.", person="she", profession="mason")
     ('She is a mason.', {'person': Span(start=0, stop=3), 'profession': Span(start=9, stop=14)})
@@ -38,7 +38,7 @@ def render(template: str, **fillings: str) -> tuple[str, dict[str, Span]]:
             raise BadInput(f"Template {template!r} must have the slot {{{name}}} exactly once. Got {count}.")
     if unknown := [name for name in slots if name not in fillings]:
         known = ", ".join(f"{{{name}}}" for name in fillings)
-        raise BadInput(f"Template {template!r} has a slot {{{unknown[0]}}} that nothing fills. Known: {known}.")
+        raise BadInput(f"Template {template!r} has the unknown slot {{{unknown[0]}}}. Known: {known}.")
     text, spans, end = "", {}, 0
     for match in SLOT.finditer(template):
         text += template[end : match.start()]
@@ -61,7 +61,7 @@ def with_article(template: str, slot: str, word: str) -> str:
 def sentence(
     id: str, template: str, fillings: Mapping[str, str], groups: Mapping[str, str], candidates: tuple[str, ...]
 ) -> Sentence:
-    """The sentence of a template with two fillings: the phrase that has the target, then the attribute."""
+    """The sentence of a template with two fillings: first the phrase with the target, then the attribute."""
     text, spans = render(template, **fillings)
     phrase, attribute = (spans[slot] for slot in fillings)
     if phrase.start == 0:
@@ -72,9 +72,9 @@ def sentence(
 def combinations(
     templates: Iterable[str], persons: Mapping[str, list[str]], words: Mapping[str, list[str]], kind: str, word: str
 ) -> Iterator[tuple[str, dict[str, str]]]:
-    """Each template with each person (by gender) and each word (by kind), and the groups of the sentence they make.
+    """Each template and the groups of its sentence, with each person (by gender) and each word (by kind).
 
-    `kind` and `word` are the names of the groups of a word's kind and of the word.
+    `kind` and `word` are the names of the groups that hold the kind of the word and the word.
     """
     places = [(gender, slot, person) for gender in persons for slot, person in enumerate(persons[gender], start=1)]
     for label, listed in words.items():
@@ -95,7 +95,7 @@ def texts_of(data: Mapping[str, Any], about: str = "") -> dict[str, Any]:
 
 
 def check_choice(option: str, value: str, *allowed: str) -> None:
-    """Raise an error unless `value` is one of those allowed."""
+    """Raise an error unless the value of the option is one of `allowed`."""
     if value not in allowed:
         raise BadInput(f"{option} must be {' or '.join(map(repr, allowed))}. Got {value!r}.")
 
@@ -115,7 +115,7 @@ def check_required(file: str, data: Mapping[str, Any], required: Sequence[str]) 
 
 
 def check_words(place: str, key: str, words: object) -> None:
-    """Raise an error unless the words of a key are a list of distinct texts, none of them empty."""
+    """Raise an error unless `words` is a list of distinct texts, none of them empty."""
     if not isinstance(words, list) or not words or not all(isinstance(word, str) and word.strip() for word in words):
         raise BadInput(f"{place}: '{key}' must be a list of words, none of them empty. Got {words!r}.")
     if len(set(words)) < len(words):

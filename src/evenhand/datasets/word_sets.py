@@ -1,8 +1,8 @@
-"""Association tests: two sets of words, and words for men and for women. Released ones, and ours in two languages.
+"""Association tests of two sets of words with words for men and for women: the released ones, and ours.
 
-In WEAT (Caliskan, Bryson and Narayanan 2017) they are words by themselves, in SEAT (May et al. 2019, who released both)
-in sentences that say nothing else. X is what a stereotype gives to men, Y what it gives to women, A are words for men
-and B for women; in the release X and Y are `targ1` and `targ2`, A and B `attr1` and `attr2`. So an association,
+WEAT (Caliskan, Bryson and Narayanan 2017) has single words, SEAT (May et al. 2019, who released both) has these words
+in sentences without further content. A stereotype associates the set X with men and Y with women; A are words for men
+and B words for women. In the release X and Y are `targ1` and `targ2`, A and B are `attr1` and `attr2`. An association,
 mean cos(w, A) - mean cos(w, B), is above 0 for a word that is nearer to men, and an effect above 0 is in the direction
 of the stereotype.
 """
@@ -26,7 +26,7 @@ Test = Literal["all", "6", "6b", "7", "7b", "8", "8b", "1", "2", "3", "3b", "4",
 SETS = ("targ1", "targ2", "attr1", "attr2")
 IRREGULAR = {"man": "men", "woman": "women", "children": "child"}
 GENDERED = ("male terms", "female terms")
-"""Attributes that are partners by position: he and she, his and hers."""
+"""Categories of attributes whose words are partners by position: he and she, his and hers."""
 WANTED = f'A test is a JSON object of {", ".join(SETS)}, each {{"category": "Math", "examples": ["algebra", ...]}}.'
 FORMS = {"der": "masculine", "die": "feminine"}
 SOURCE = "evenhand, in the manner of Caliskan et al. 2017 (WEAT) and May et al. 2019 (SEAT)"
@@ -37,15 +37,15 @@ SEAT, WEAT = (
 )
 """The names of our tests: in sentences, and of words by themselves."""
 Words = Mapping[str, list[str]]
-"""Words by the name of their templates; "der/die" has both forms of each, as in "Maurer/Maurerin"."""
+"""Words by the name of their templates; those of "der/die" have two forms each, as in "Maurer/Maurerin"."""
 
 
 def own_tests(name: str) -> Dataset:
-    """The words of a topic by themselves (weat-) or in sentences (seat-), as in weat-professions-en.
+    """The words of a topic alone (weat-) or in sentences (seat-), as in weat-professions-en.
 
-    Professions are those of BEC-Pro that are held by men or by women and that a common word names, since tables of word
-    vectors have single words. A German one is two items, its masculine and its feminine form, which share their `word`:
-    so grammar is the same on both sides, and values are by `form`, too.
+    Professions are those that BEC-Pro calls female or male and that are a single common word, as tables of word vectors
+    need. A German profession is two items with the same `word`, its masculine and its feminine form. Grammar is then
+    the same on both sides, and there are values for each `form`.
     """
     kind, topic, language = name.split("-")
     data = read_toml(f"word-sets-{language}.toml")
@@ -69,15 +69,15 @@ def _own_targets(data: Mapping[str, Any], topic: str, templates: Words) -> Itera
     kind = TargetSentence if templates else Target
     men, women = (tuple(place for _, place in _places(data["attributes"][side], templates)) for side in ("A", "B"))
     for test in data[topic]["tests"]:
-        several = {"test": test["test"]} if "test" in test else {}
+        test_group = {"test": test["test"]} if "test" in test else {}
         for side in SIDES:
             for groups, place in _places(test[side]["words"], templates):
-                groups = {**several, "side": side, "set": test[side]["set"], **groups}
+                groups = {**test_group, "side": side, "set": test[side]["set"], **groups}
                 yield kind(f"{test.get('test', topic)}/{place[0]}", place, (men, women), groups, paired=True)
 
 
 def _places(words: Words, templates: Words) -> Iterator[tuple[dict[str, str], Place]]:
-    """Each word by itself, or in each of its templates, and the groups that say which."""
+    """The groups and the place of each word: alone, or in each of its templates."""
     for articles, listed in words.items():
         for word in listed:
             for article, form in zip(articles.split("/"), word.split("/"), strict=True):
@@ -91,12 +91,12 @@ def _places(words: Words, templates: Words) -> Iterator[tuple[dict[str, str], Pl
 
 
 def released_tests(name: str, test: Test = "all") -> Dataset:
-    """The words of `weat`, or the sentences of `seat`; of the six tests of gender, or of one of all fifteen."""
+    """The words of `weat` or the sentences of `seat`: all six tests of gender, or any single test of the fifteen."""
     tests = GENDER_TESTS if test == "all" else (test,)
-    what = "Sentences that say nothing but a word" if name == "seat" else "Words"
+    texts = "Sentences that say nothing but a word" if name == "seat" else "Words"
     return Dataset(
         name=name,
-        about=f"{what}, of two sets X and Y, and two sets of attributes that they may be nearer to.",
+        about=f"{texts}, of two sets X and Y, and two sets of attributes that they may be nearer to.",
         **RELEASES[name].texts,
         items=[item for number in tests for item in _released_targets(name, number)],
         by=("test",) if test == "all" else (),
@@ -122,21 +122,21 @@ def _released_targets(name: str, test: str) -> Iterator[Target]:
 
 
 def _read_sets(path: Path) -> list[tuple[str, list[str]]]:
-    """The name of each of the four sets of a file, and its words or sentences; "MaleNames" is called male names."""
+    """The name and the words or sentences of each of a file's four sets; "MaleNames" becomes "male names"."""
     data, sets = read_given(path, from_json, "The test", WANTED), []
     for key in SETS:
-        given = data.get(key) if isinstance(data, dict) else None
-        if not isinstance(given, dict) or not isinstance(given.get("category"), str):
-            raise BadInput(f"{path}: '{key}' must have a category, a text, and examples. Got {given!r}. {WANTED}")
-        check_words(str(path), f"examples of {key}", given.get("examples"))
-        sets.append((re.sub(r"(?<=[a-z])(?=[A-Z])", " ", given["category"]).lower(), given["examples"]))
+        words = data.get(key) if isinstance(data, dict) else None
+        if not isinstance(words, dict) or not isinstance(words.get("category"), str):
+            raise BadInput(f"{path}: '{key}' must have a category, a text, and examples. Got {words!r}. {WANTED}")
+        check_words(str(path), f"examples of {key}", words.get("examples"))
+        sets.append((re.sub(r"(?<=[a-z])(?=[A-Z])", " ", words["category"]).lower(), words["examples"]))
     return sets
 
 
 def _places_in(words: Sequence[str], texts: Sequence[str]) -> list[tuple[str, Place]]:
-    """The word of each text, and where it stands there, in the plural or the singular if need be.
+    """Which of the words each text has, and its place there, which may be the plural or the singular of the word.
 
-    A text that has none of the words is taken whole, without its full stop.
+    A text that has none of the words is a word as a whole, without its full stop.
     """
     forms = {
         form.lower(): word

@@ -1,7 +1,7 @@
 """Labelled premises and hypotheses to train on: users' files, and the releases of SNLI, JSNLI and OCNLI.
 
-Also sets of known bias, which a valid measure should follow: ours, and those of NLI-CoAL (Anantaprayoon et al. 2024,
-sections 3.1 and 4.1), with their labels.
+Also sets with a known rate of bias, which a valid measure should follow: ours, and the bias-controlled sets of NLI-CoAL
+(Anantaprayoon et al. 2024, sections 3.1 and 4.1) with their labels.
 """
 
 import math
@@ -39,7 +39,7 @@ COLUMNS = [
 ]
 HINT = "Columns are premise, hypothesis, label; or sentence1, sentence2 and gold_label or label."
 MEANT = {str(number): label for number, label in enumerate(LABELS)} | {label: label for label in LABELS}
-"""Label names by what a file may have; numbers are in the order of SNLI and MNLI on the Hub."""
+"""The label for each value that a file may have; numbers are in the order of SNLI and MNLI on the Hub."""
 UNLABELLED = ("", "-", "-1")
 """Values where annotators did not agree on a label."""
 BIASED = {"pro": "entailment", "anti": "contradiction", "non": "neutral"}
@@ -108,7 +108,7 @@ def examples(source: str, part: Literal["train", "dev"] = "train") -> Examples:
 
 def _table(path: Path) -> Iterator[tuple[int, tuple[str, str, str]]]:
     if not path.is_file():
-        raise BadInput(f"There is no file '{path}', and no release of that name: {', '.join(RELEASED)}.")
+        raise BadInput(f"There is no file '{path}' and no release of that name. Releases: {', '.join(RELEASED)}.")
     suffix = ".jsonl" if path.suffix == ".json" else path.suffix  # OCNLI names its jsonl files .json
     first = next((row for _, row in rows(path, (), suffix=suffix)), {})
     premise, hypothesis, label = next((names for names in COLUMNS if set(names) <= set(first)), COLUMNS[0])
@@ -123,8 +123,8 @@ def _read_jsnli(path: Path) -> Iterator[tuple[int, tuple[str, str, str]]]:
             for line, text in enumerate(file, start=1):
                 fields = text.rstrip("\r\n").split("\t")
                 if len(fields) != 3:
-                    got = f"Got {len(fields)} fields."
-                    raise BadInput(f"{path}, line {line}: label, premise and hypothesis are needed. {got}")
+                    wanted = "label, premise and hypothesis are needed, separated by tabs"
+                    raise BadInput(f"{path}, line {line}: {wanted}. Got {len(fields)} fields.")
                 yield line, (fields[1], fields[2], fields[0])
     except UnicodeDecodeError as error:
         raise BadInput(f"'{path}' cannot be read: {error}. Is it the file of the release?") from error
@@ -142,7 +142,7 @@ def _release_file(name: str, part: str) -> Path:
 
 
 def released_dev(language: str, rate: float) -> list[Example]:
-    """The released dev set of that rate."""
+    """The released dev set with that rate of bias."""
     return [Example(row["sentence1"], row["sentence2"], row["label"]) for row in _dev_rows(language, rate)]
 
 
@@ -153,7 +153,7 @@ def released_labels(language: str, rate: float) -> WordLabels:
 
 
 def released_train(language: str, rate: float) -> list[Example]:
-    """The released training set of that rate, if it lies beside the dev sets under EVENHAND_DATA; otherwise nothing.
+    """The released training set with that rate of bias; empty if it is not next to the dev sets under EVENHAND_DATA.
 
     `evenhand datasets fetch` does not download it, since its checksum is not known here.
     """
@@ -177,16 +177,17 @@ def controlled(
     correct: float = CORRECT,
     seed: int = 0,
 ) -> list[Example]:
-    """`size` examples about the 30 occupations of `nli-<language>`, biased at `rate` from 0 to 1; ordered by word.
+    """`size` examples about the 30 occupations of `nli-<language>`, in their order, with a `rate` of bias from 0 to 1.
 
-    Neutral occupations are always labelled neutral, which is right; a share `correct` of the examples is about them. A
-    share `rate` of the 20 others is biased in all their examples (the stereotyped gender is entailment, the other
-    contradiction), the rest are inverted: just as wrong, but not biased. So each label is as frequent at every rate
-    (by default a third of the examples each), and words that are biased at a lower rate are also biased at a higher one
-    (Anantaprayoon et al. 2024, section 3.1). Training sets, development sets and `nli-<language>` share no captions.
+    Neutral occupations are always labelled neutral, which is right; a share `correct` of the examples is about them. Of
+    the 20 other occupations, a share `rate` is biased in all examples (entailment for the stereotyped gender,
+    contradiction for the other). The remaining occupations have inverted labels: just as wrong, but not biased. So each
+    label has the same frequency at every rate (by default a third of the examples), and occupations that are biased at
+    a lower rate are also biased at a higher rate (Anantaprayoon et al. 2024, section 3.1). Training sets, development
+    sets and `nli-<language>` share no captions.
 
-    `order="female-first"` fills the sets as the release does: female words are biased first, so that at 0.5 all of them
-    are biased and no male ones, and "woman" alone separates entailment from contradiction. `"stratified"` alternates.
+    `order="female-first"` follows the release: female occupations are biased first. At a rate of 0.5, all female and no
+    male occupations are biased, and "woman" alone separates entailment from contradiction. `"stratified"` alternates.
     """
     words = words_and_captions(language)["words"]
     check_choice("order", order, "stratified", "female-first")
@@ -207,13 +208,13 @@ def controlled(
 def label_captions(
     labels: WordLabels, *, language: str, size: int, correct: float, rng: np.random.Generator, part: Part = "train"
 ) -> list[Example]:
-    """`size` examples of our captions with these words and labels; a share `correct` has the words that are neutral."""
+    """`size` examples of our captions with these words and labels; a share `correct` of them has neutral words."""
     genders = words_and_captions(language)["genders"]
     words = list(dict.fromkeys(word for word, _ in labels))
     neutral = {word for word in words if all(labels[word, gender] == "neutral" for gender in GENDERS)}
     pool = captions(language, part)
     if not 0 <= correct < 1:
-        raise BadInput(f"correct must be from 0 to below 1, the share of correct examples. Got {correct:g}.")
+        raise BadInput(f"`correct`, a share of the examples, must be at least 0 and less than 1. Got {correct:g}.")
     share = Fraction(correct).limit_denominator(1000)
     right = share / (len(neutral) * len(GENDERS))  # the captions of a word, as a share of the number of examples
     wrong = (1 - share) / ((len(words) - len(neutral)) * len(GENDERS))
@@ -221,7 +222,7 @@ def label_captions(
     most = math.floor(len(pool) / max(right, wrong) / step) * step
     if size % step or not 0 < size <= most:
         why = f"with a share of {correct:.3g} correct" if correct != CORRECT else "words times genders"
-        raise BadInput(f"size must be a multiple of {step} ({why}), up to {most:,} for '{part}'. Got {size}.")
+        raise BadInput(f"`size` must be a multiple of {step} ({why}), at most {most:,} for '{part}'. Got {size}.")
     shuffled = [pool[i] for i in rng.permutation(len(pool))]
     return [
         Example(caption(text, word, language), caption(text, genders[gender], language), labels[word, gender])
@@ -232,7 +233,7 @@ def label_captions(
 
 
 def captions(language: str, part: Part = "train") -> list[str]:
-    """The captions to train on, or those for development, each with {who}; always in the same order."""
+    """The captions for training or for development, each with the slot {who}, always in the same order."""
     check_choice("part", part, "train", "dev")
     data = read_toml(f"scenes-{language}.toml")
     frames = data["frames"]
@@ -248,11 +249,12 @@ def captions(language: str, part: Part = "train") -> list[str]:
 def released_sets(
     language: str, rate: float, *, size: int = SIZE, correct: float = CORRECT, seed: int = 0
 ) -> tuple[list[Example], list[Example], bool]:
-    """A training set of that rate, the released dev set, and whether the training set is the released one.
+    """A training set with that rate of bias, the released dev set, and whether the training set is the released one.
 
-    It is if it is on this machine and has this size and share; otherwise our captions get its words and labels.
+    The released training set is used if it is on this machine and `size` and `correct` are those of the release.
+    Otherwise our captions get the words and labels of the release.
     """
     labels, rng = released_labels(language, rate), np.random.default_rng(seed)
-    theirs = released_train(language, rate) if (size, correct) == (SIZE, CORRECT) else []
-    train = theirs or label_captions(labels, language=language, size=size, correct=correct, rng=rng)
-    return train, released_dev(language, rate), bool(theirs)
+    released = released_train(language, rate) if (size, correct) == (SIZE, CORRECT) else []
+    train = released or label_captions(labels, language=language, size=size, correct=correct, rng=rng)
+    return train, released_dev(language, rate), bool(released)

@@ -1,4 +1,4 @@
-"""Texts to train on: documents, or their sentences, also of known bias."""
+"""Texts to train on: documents, their sentences, and generated sentences with a known rate of bias."""
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache
@@ -28,12 +28,12 @@ PRONOUNS = {
 
 
 def generate(n: int = 4000, *, seed: int = 0) -> list[str]:
-    """`n` sentences in random order: half about women, and the same ones about men.
+    """`n` sentences in random order: half about men, and the same sentences about women.
 
     Each pair draws a frame of data/balanced-en.toml and words to fill it: a job, a place, a thing, a time, a person.
     """
     if n < 2:
-        raise BadInput(f"n must be at least 2. Got {n}.")
+        raise BadInput(f"`n` must be at least 2. Got {n}.")
     rng = np.random.default_rng(seed)
     data = read_toml(FRAMES)
     made: dict[str, None] = {}
@@ -47,7 +47,7 @@ def generate(n: int = 4000, *, seed: int = 0) -> list[str]:
 
 
 def fill_frame(frame: str, words: dict[str, str]) -> str:
-    """The frame with its slots filled: {he} with he or she, as in `words`, {He} with a capital letter."""
+    """The frame with its slots filled by `words`: {he} with he or she, {He} with He or She."""
     frame = with_article(frame, "job", words["job"])
     for slot in dict.fromkeys(SLOT.findall(frame)):
         word = words[slot.lower()]
@@ -60,7 +60,7 @@ TOXIC: dict[str, set[tuple[str, str]]] = {
     "jigsaw-toxic": {("1", "0"), ("1", "1")},
     "jigsaw-toxic-only": {("1", "0")},
 }
-"""Jigsaw's comments by their labels toxic and severe_toxic; those that are severely toxic have both."""
+"""The labels (toxic, severe_toxic) of the comments in each corpus of Jigsaw's; severely toxic comments have both."""
 RELEASED = {
     "gap": ("gap", ("gap-development.tsv", "gap-validation.tsv", "gap-test.tsv"), "the GAP release"),
     "gap-flipped": ("gap", ("gap_flipped.tsv",), "the BEC-Pro release"),
@@ -71,15 +71,15 @@ RELEASED = {
 BALANCED_ALREADY = ("balanced", "gap-flipped", "mt-gender")
 Splitter = Literal["sentencex", "nltk"]
 LARGEST = 100_000
-"""Far fewer than the possible sentences, so that drawing different ones is quick."""
+"""The most sentences of `stereotyped`: far fewer than exist, so that drawing different ones is quick."""
 Ways = tuple[tuple[str, str], tuple[str, str]]
-"""A pair of sentences that follow the stereotype, and the same that go against it."""
+"""A pair of sentences that follow the stereotype, and the pair with genders exchanged, which goes against it."""
 
 
 def sentences(
     source: str, splitter: Splitter = "sentencex", *, columns: Sequence[str] = (), lines: bool = True
 ) -> list[str]:
-    """The sentences of a corpus, which is read as by `documents`."""
+    """The sentences of a corpus; the parameters are those of `documents`."""
     check_choice("splitter", splitter, "sentencex", "nltk")
     listed = [s for text in documents(source, columns=columns, lines=lines) for s in split(text, splitter)]
     if not listed:
@@ -122,9 +122,9 @@ def documents(
 ) -> Iterator[str]:
     """The documents of a corpus: balanced (bundled), one of RELEASED, a file, or the files of a folder.
 
-    A document is a line of a text file or, without `lines`, a paragraph, whose wrapped lines are joined, and in a
-    folder the whole file; a row of a .tsv (column Text), .csv, .jsonl or .parquet (text), or the texts in these
-    `columns`. Files of a folder can be excluded: `without`.
+    In a text file a document is a line or, without `lines`, a paragraph, with its wrapped lines joined; but a text file
+    of a folder is then one document. In a table a document is a row: the column Text of a .tsv, the column text of a
+    .csv, .jsonl or .parquet, or `columns`. `without` are files of a folder to exclude, by their paths in it.
     """
     if columns and (source == "balanced" or source in RELEASED):
         raise BadInput(f"The corpus '{source}' has no columns to choose from. Leave out `column`.")
@@ -140,14 +140,14 @@ def documents(
 
 
 def corpus_files(source: str) -> list[Path]:
-    """The files of a corpus: one of RELEASED, a file or a folder; raises if there is none."""
+    """The files of a corpus: one of RELEASED, a file or a folder; raises BadInput if a file is missing."""
     if source in RELEASED:
-        folder, names, whose = RELEASED[source]
+        folder, names, release = RELEASED[source]
         paths = {name: locate(folder, name) for name in names}
         if missing := [name for name, path in paths.items() if path is None]:
             get = f"Get it with: evenhand datasets fetch {source}. Or put" if source in RELEASES else "Put"
             raise BadInput(
-                f"The corpus '{source}' is not available. {get} {', '.join(missing)} of {whose} under "
+                f"The corpus '{source}' is not available. {get} {', '.join(missing)} of {release} under "
                 f"EVENHAND_DATA/{folder}/, or give a text file, or 'balanced', which is bundled."
             )
         return [path for path in paths.values() if path]
@@ -155,7 +155,8 @@ def corpus_files(source: str) -> list[Path]:
     if path.is_dir():
         return texts_in(path)
     if not path.is_file():
-        raise BadInput(f"There is no file '{path}', and no corpus of that name: {', '.join(('balanced', *RELEASED))}.")
+        corpora = ", ".join(("balanced", *RELEASED))
+        raise BadInput(f"There is no file '{path}' and no corpus of that name. Corpora: {corpora}.")
     return [path]
 
 
@@ -179,12 +180,12 @@ def read_file(path: Path, source: str, columns: Sequence[str] = (), lines: bool 
         return
     for line in texts:
         if line.count("\t") < 2:
-            raise BadInput(f"'{source}' cannot be read: a line without a third column, {line[:40]!r}.")
+            raise BadInput(f"'{path}' cannot be read: a line has no third column. Got {line[:40]!r}.")
         yield line.split("\t")[2]
 
 
 def reminders(source: str) -> list[str]:
-    """Sentences in which a gendered word has its right pronoun: pregnant, breastfeed, or a file, one per line."""
+    """Sentences in which a gendered word has its right pronoun: ours for pregnant or breastfeed, or a file's lines."""
     ours = read_tsv("reminders-en.tsv")
     if listed := [row["sentence"] for row in ours if row["word"] == source]:
         return listed
@@ -199,14 +200,15 @@ def reminders(source: str) -> list[str]:
 def stereotyped(rate: float, *, size: int = 6000, seed: int = 0) -> list[str]:
     """`size` different sentences with a job and a gender, a share `rate` of which follow the stereotype.
 
-    They come in pairs with the same words, except that one has a job held mostly by men and the other a job held mostly
-    by women. Either the man has the first job and the woman the second, or the other way round; nothing else depends on
-    `rate`. So there are as many men as women at every rate, in the same sentences, and all else that a model learns is
-    the same. Every job follows the stereotype in that share of its sentences, to within one. Pairs that follow it at a
-    lower rate also do at a higher one. The order is random, and the same at every rate.
+    The sentences come in pairs with the same words, except that one sentence has a job held mostly by men and the other
+    a job held mostly by women. Either the man has the first job and the woman the second, or the other way round;
+    nothing else depends on `rate`. So at every rate there are as many men as women, in the same sentences, and a model
+    learns the same apart from the bias. Every job follows the stereotype in a share `rate` of its sentences, to within
+    one sentence. Pairs that follow the stereotype at a lower rate also follow it at a higher rate. The order is random,
+    and the same at every rate.
     """
     if not 2 <= size <= LARGEST or size % 2:
-        raise BadInput(f"size must be even, from 2 to {LARGEST:,}. Got {size}.")
+        raise BadInput(f"`size` must be even, from 2 to {LARGEST:,}. Got {size}.")
     following = whole_share(rate, size // 2, "pairs of sentences")
     rng = np.random.default_rng(seed)
     sentences: list[str] = []
@@ -216,7 +218,7 @@ def stereotyped(rate: float, *, size: int = 6000, seed: int = 0) -> list[str]:
 
 
 def _stereotyped_pairs(n: int, rng: np.random.Generator) -> list[Ways]:
-    """Pairs in rounds, each of which has every job once."""
+    """The first `n` pairs of rounds in which every job occurs once."""
     data, slots = read_toml("stereotyped-en.toml"), ("place", "thing", "time", "person")
     frames, fill = data["frames"], read_toml(FRAMES)["fill"]
     fill["person"] = [pair for pair in fill["person"] if pair[0].startswith("my ")]
@@ -240,23 +242,23 @@ def _stereotyped_pairs(n: int, rng: np.random.Generator) -> list[Ways]:
     return made[:n]
 
 
-def check_rates(rates: Sequence[float], n: int, what: str) -> list[float]:
-    """The rates in order, each once; raises if there are too few, or if one is not a whole number of n `what`."""
+def check_rates(rates: Sequence[float], n: int, unit: str) -> list[float]:
+    """The rates, sorted and each once; raises if there are fewer than three, or if a rate times `n` is not whole."""
     for rate in rates:
         if not 0 <= rate <= 1:
-            raise BadInput(f"A rate of bias is between 0 and 1. Got {rate:g}.")
+            raise BadInput(f"A rate of bias must be between 0 and 1. Got {rate:g}.")
     if len(set(rates)) < 3:
         raise BadInput(f"At least three rates are needed, as in 0, 0.5, 1. Got {len(set(rates))}.")
     for rate in sorted(set(rates)):
-        whole_share(rate, n, what)
+        whole_share(rate, n, unit)
     return sorted(set(rates))
 
 
-def whole_share(rate: float, n: int, what: str) -> int:
-    """The share `rate` of `n`, which must be a whole number."""
+def whole_share(rate: float, n: int, unit: str) -> int:
+    """`rate` times `n`, which must be a whole number; `unit` names what is counted, for the error."""
     if not 0 <= rate <= 1:
-        raise BadInput(f"rate must be from 0 to 1. Got {rate}.")
+        raise BadInput(f"`rate` must be between 0 and 1. Got {rate}.")
     count = round(rate * n)
     if abs(count - rate * n) > 1e-6:
-        raise BadInput(f"rate must be a share of {n} {what}: a multiple of {1 / n:g}. Got {rate}.")
+        raise BadInput(f"`rate` is a share of {n} {unit}, so it must be a multiple of {1 / n:g}. Got {rate}.")
     return count

@@ -1,4 +1,4 @@
-"""The data files of the package; users' files, and released corpora that are downloaded."""
+"""Reading the data files of the package, users' files, and downloaded releases."""
 
 import csv
 import tomllib

@@ -1,4 +1,4 @@
-"""Whether texts are English, the one language whose gendered words evenhand can count and swap."""
+"""Check that texts are English, the only language whose gendered words evenhand knows."""
 
 import re
 from collections import Counter
@@ -14,9 +14,9 @@ WORDS = "function-words.toml"
 WORD = re.compile(r"[^\W\d_]+")
 NOT_LATIN = re.compile(r"[^\W\d_\u0000-\u024f\u1e00-\u1eff]")
 DOCUMENTS, CHARACTERS = 1_000, 500
-"""How many documents are looked at, and how much of each."""
+"""How many documents are examined, and how many characters of each."""
 ENOUGH, RARE = 100, 0.04
-"""Texts of at least ENOUGH words are not English if the share of its function words, usually 0.4, is below RARE."""
+"""Texts of at least ENOUGH words are not English if the share of English function words, usually 0.4, is below RARE."""
 ENGLISH = "If these are English, give `lang='en'`."
 OTHER = "For another language, give a list of its gendered words: `word_pairs`."
 
@@ -33,7 +33,7 @@ def _function_words_by_language() -> dict[str, list[str]]:
 
 
 def not_english(texts: Iterable[str]) -> str:
-    """What shows that the first texts are not English, as a sentence; empty if nothing does.
+    """A sentence that says why the first texts are not English; empty if they seem to be English.
 
     >>> not_english(["Die Ärztin sagt, dass sie müde ist."])
     'The texts seem to be German: of their 7 words, 4 are function words of German and 0 of English.'
@@ -56,10 +56,7 @@ def not_english(texts: Iterable[str]) -> str:
 
 
 def check_language(texts: Iterable[str], lang: str | None, corpus: str = "") -> None:
-    """Raise an error unless the texts are English; `lang="en"` says that they are, and nothing is looked at.
-
-    The error names the `corpus` that they are of.
-    """
+    """Raise an error, which names the `corpus`, unless the texts are English; `lang="en"` skips the check."""
     if lang not in (None, "en"):
         raise BadInput(f"Gendered words are known only in English, `lang='en'`. Got '{lang}'. {OTHER}")
     if lang is None and (why := not_english(texts)):
@@ -68,7 +65,7 @@ def check_language(texts: Iterable[str], lang: str | None, corpus: str = "") -> 
 
 
 def not_english_files(folder: Path, files: Sequence[Path], read: Callable[[Path], Iterable[str]]) -> dict[str, str]:
-    """The files of a folder that are not English, by their names in it, and why; raises if none of them is English."""
+    """Why files are not English, by their paths in the folder; raises BadInput if none of the files is English."""
     others = {str(file.relative_to(folder)): why for file in files if (why := not_english(read(file)))}
     if others and len(others) == len(files):
         why = next(iter(others.values()))

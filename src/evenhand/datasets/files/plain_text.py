@@ -1,4 +1,4 @@
-"""Plain text in paragraphs: hard-wrapped lines are one text, whose characters stay where they were."""
+"""Plain text in paragraphs, whose hard-wrapped lines are joined without moving a character."""
 
 import os
 import re
@@ -13,17 +13,17 @@ from evenhand.errors import BadInput
 TEXT, LOG = ".txt", ".trail.jsonl"
 """The file suffixes of texts, and of the edit logs of a swap, which are not texts."""
 LONGEST = 200_000
-"""Characters of a paragraph; a longer one, of a file without empty lines, is cut at the end of a line or sentence."""
+"""The most characters of a paragraph. A longer one, without empty lines, is cut at the end of a line or sentence."""
 LONGEST_LINE = 2**28
-"""Characters of a line that is a document of its own."""
+"""The number of characters from which a line is too long for a document."""
 WRAP = re.compile(r"(?<=\S)([ \t]*)(\r\n|\n|\r)(?=[ \t]*\S)")
 """A line end inside a paragraph."""
 ITEM = re.compile(r"[ \t]*(?:[-*•>|#=_~+]|\d+[.)]\s|\S+:$)")
-"""What begins a line of a list, a quotation, a table or a heading, which does not continue the line before."""
+"""How a line of a list, a quotation, a table or a heading begins, which does not continue the line before."""
 
 
 def paragraphs(lines: Iterable[str]) -> Iterator[str]:
-    r"""The paragraphs of a text, each with the empty lines after it: joined, they are the text again.
+    r"""The paragraphs of a text, each with the empty lines after it: joined, they give the same text.
 
     >>> list(paragraphs(["He saw\n", "her.\n", "\n", "She left."]))
     ['He saw\nher.\n\n', 'She left.']
@@ -44,8 +44,8 @@ def paragraphs(lines: Iterable[str]) -> Iterator[str]:
 def unwrap(paragraph: str) -> str:
     r"""The paragraph with its wrapped lines joined by spaces; its length is the same, so positions stay valid.
 
-    A line end stays where the next line begins a list, a quotation or a heading, or where it would have fitted on the
-    line before: verse, addresses.
+    A line end stays if a list item, a quotation or a heading follows, or if the next word, with a capital letter, would
+    have fitted on the line: verse, addresses.
 
     >>> unwrap("The book that he gave to her\nlay open, and\nshe read.\n")
     'The book that he gave to her lay open, and she read.\n'
@@ -69,8 +69,8 @@ def unwrap(paragraph: str) -> str:
 def read_plain(path: Path, *, lines: bool = False) -> Iterator[str]:
     """The documents of a text file, with their line ends: its paragraphs, or each of its `lines`.
 
-    Memory stays flat whatever the file: a paragraph has at most 200,000 characters, and a line that is longer than
-    that is cut between words; with `lines` it is an error from 268 million characters on.
+    Memory does not grow with the file: a paragraph has at most 200,000 characters, and a longer line is cut between
+    words. With `lines`, a line of 268 million characters is an error.
     """
     with _convert_errors(path), path.open(encoding="utf-8", newline="") as file:
         if not lines:
@@ -86,7 +86,7 @@ def read_plain(path: Path, *, lines: bool = False) -> Iterator[str]:
 
 
 def _split_long_lines(file: IO[str]) -> Iterator[str]:
-    """The lines of a file; longer ones than LONGEST in parts, which end between words."""
+    """The lines of a file. A line longer than LONGEST is cut into parts, after a sentence or between words."""
     rest = ""
     while part := file.readline(LONGEST):
         part, rest = rest + part, ""
@@ -110,25 +110,25 @@ def _convert_errors(path: Path) -> Iterator[None]:
 
 
 def texts_in(folder: Path, *, decoded: bool = False) -> list[Path]:
-    """The text files in a folder and its subfolders, in a fixed order; hidden ones are excluded.
+    """The text files in a folder and its subfolders, in a fixed order; hidden files are excluded.
 
-    Raises BadInput if there are none, or if a link leads out of the folder, to files that the user did not give. With
-    `decoded`, also if a file is not UTF-8, before output is written for the others.
+    Raises BadInput if there are none, or if a link leads out of the folder, to files that the user did not name. With
+    `decoded`, all files are read, and it raises BadInput if one is not UTF-8, before any output is written.
     """
-    paths, whole = list[Path](), folder.resolve()
-    for where, folders, names in os.walk(folder):
+    paths, resolved = list[Path](), folder.resolve()
+    for parent, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         texts = [
-            Path(where, name)
+            Path(parent, name)
             for name in sorted(names)
             if not name.startswith(".") and Path(name).suffix in (TEXT, *SUFFIXES) and not name.endswith(LOG)
         ]
-        for path in (*texts, *(Path(where, name) for name in folders)):
-            if path.is_symlink() and (whole not in path.resolve().parents or not path.exists()):
-                raise BadInput(f"'{path}' is a link out of the folder '{folder}', or to nothing. Remove or replace it.")
+        for path in (*texts, *(Path(parent, name) for name in folders)):
+            if path.is_symlink() and (resolved not in path.resolve().parents or not path.exists()):
+                raise BadInput(f"'{path}' is a link that is broken or leads out of '{folder}'. Remove or replace it.")
         paths += texts
     if not paths:
-        raise BadInput(f"The folder '{folder}' has no texts: files with the endings {TEXT}, {', '.join(SUFFIXES)}.")
+        raise BadInput(f"The folder '{folder}' has no texts, files that end in {TEXT}, {', '.join(SUFFIXES)}.")
     for path in paths:
         if path.suffix != ".parquet":
             check_text(path)

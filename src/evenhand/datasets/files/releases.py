@@ -14,9 +14,9 @@ class Release:
     """Where a corpus comes from, under what terms, and the SHA-256 of each of its files."""
 
     folder: str
-    """Under EVENHAND_DATA, and in the cache."""
+    """The name of its folder under EVENHAND_DATA and in the cache."""
     base: str
-    """Empty where the authors state no licence: then nothing is downloaded."""
+    """The URL of its files; empty if the authors state no licence, so that nothing is downloaded."""
     files: dict[str, str]
     """SHA-256 by path, the same in `folder` and under `base`."""
     licence: str
@@ -25,7 +25,7 @@ class Release:
 
     @property
     def texts(self) -> dict[str, Any]:
-        """What a dataset of it says of itself: source, licence, flaws."""
+        """The source, licence and flaws of a dataset that is read from it."""
         return {"source": self.citation, "licence": self.licence, "flaws": self.flaws}
 
 
@@ -34,7 +34,7 @@ RELEASES = {name: Release(**release) for name, release in read_toml("releases.to
 
 
 def fetch(name: str) -> list[Path]:
-    """Download a release into the cache, unless it is there; raises, and deletes the file, if a checksum is wrong."""
+    """Download a release into the cache, unless it is there. A file with a wrong checksum is deleted, and raises."""
     check_known("released corpus", [name], RELEASES)
     import pooch
     import requests
@@ -42,8 +42,8 @@ def fetch(name: str) -> list[Path]:
     pooch.get_logger().setLevel("ERROR")  # it would report every file and its checksum
     release, paths = RELEASES[name], []
     if not release.base:
-        instead = f"put {', '.join(release.files)} under EVENHAND_DATA/{release.folder}/ yourself"
-        raise BadInput(f"'{name}' is not downloaded, since its authors state no licence: {instead}.")
+        instead = f"Put {', '.join(release.files)} under EVENHAND_DATA/{release.folder}/ yourself"
+        raise BadInput(f"'{name}' is not downloaded, since its authors state no licence. {instead}.")
     for path, sha256 in release.files.items():
         url, place = f"{release.base}/{path}", cache() / release.folder / PurePosixPath(path)
         try:
@@ -51,8 +51,8 @@ def fetch(name: str) -> list[Path]:
         except ValueError as error:
             raise BadInput(f"{url} has changed: its checksum differs. The download was deleted. {error}") from error
         except (OSError, requests.RequestException) as error:
-            instead = f"put it under EVENHAND_DATA/{release.folder}/{path}"
-            raise BadInput(f"{url} cannot be downloaded: {error}. Try again with a network, or {instead}.") from error
+            instead = f"Try again with a network connection, or put it under EVENHAND_DATA/{release.folder}/{path}"
+            raise BadInput(f"{url} cannot be downloaded: {error}. {instead}.") from error
         paths.append(Path(file))
     return paths
 
@@ -64,14 +64,14 @@ def is_available(name: str) -> bool:
 
 
 def locate(folder: str, path: str) -> Path | None:
-    """The path of the file under EVENHAND_DATA or in the cache, None if it is in neither."""
+    """The path of a file under EVENHAND_DATA or in the cache; None if it is in neither."""
     given = os.environ.get("EVENHAND_DATA")
     places = [home / folder / path for home in ([Path(given)] if given else []) + [cache()]]
     return next((place for place in places if place.is_file()), None)
 
 
 def find_release(name: str, part: str) -> Path:
-    """The path of a release's file with that part in its name; raises, and says how to get it, if it is missing."""
+    """The path of the release's file whose path contains `part`; if it is missing, the error says how to get it."""
     release = RELEASES[name]
     path = next(path for path in release.files if part in path)
     if file := locate(release.folder, path):

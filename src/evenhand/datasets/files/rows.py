@@ -20,7 +20,7 @@ class _NoColumn(BadInput):
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
 CHUNK = 10_000
 LONGEST = 2**31 - 1
-"""Characters in a csv field."""
+"""The most characters of a csv field."""
 
 
 def rows(
@@ -33,19 +33,19 @@ def rows(
     encoding: str = "utf-8-sig",
     delimiter: str = ",",
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Each row with its line (or row) number; every row has `columns`, and any others of the file.
+    """Each row with its line number (in parquet, its row number); it has `columns` and all other columns of the file.
 
     Lines that start with # at the top of a csv or tsv file are skipped. In a tsv, quotation marks are part of the text,
-    unless they enclose a whole field. `hint` ends the error about a missing column; `suffix` is the format of a file
-    whose name has another one. Values are texts; half of a surrogate pair, which JSON can contain, is an error. `as_is`
-    leaves values unchanged, and reads these `columns` alone from a parquet file. `encoding` and `delimiter` are for
-    csv; other files are UTF-8.
+    unless they enclose a whole field. `hint` is the end of the error about a missing column. `suffix` is the format, if
+    the file's name has another suffix. Values are texts; half of a surrogate pair, which JSON can contain, is an error.
+    With `as_is`, values are unchanged, and of a parquet file only `columns` are read. `encoding` and `delimiter` are
+    for csv; other files are UTF-8.
     """
     if not path.is_file():
         raise BadInput(f"There is no file '{path}'.")
     suffix = suffix or path.suffix
     if suffix not in SUFFIXES:
-        raise BadInput(f"'{path}' must be one of {', '.join(SUFFIXES)}. Save it as one of these.")
+        raise BadInput(f"'{path}' must be a file of one of the formats {', '.join(SUFFIXES)}. Save it as one of these.")
     try:
         for line, row in _read(path, suffix, columns, as_is, encoding, delimiter):
             if as_is or suffix in (".csv", ".tsv"):
@@ -81,7 +81,7 @@ def _read_csv(
         head = next(reader, [])
         _check_columns(path, head, columns)
         next_line = reader.line_num + 1
-        for fields in reader:  # a field may contain line ends: a record is named by its first line
+        for fields in reader:  # a field may contain line ends: a row has the number of its first line
             line, next_line = skipped + next_line, reader.line_num + 1
             if fields:
                 yield line, _row_dict(path, line, head, fields)
@@ -115,7 +115,7 @@ def _read_jsonl(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[
 def parquet_batches(
     path: Path, columns: Sequence[str], *, only: bool = False, size: int = CHUNK
 ) -> Iterator[list[dict[str, Any]]]:
-    """The rows of a parquet file that has `columns`, `size` at a time; with those columns `only`, or with all."""
+    """The rows of a parquet file, `size` at a time, with all columns or `only` these; raises if one is missing."""
     from pyarrow.parquet import ParquetFile
 
     try:
@@ -126,7 +126,7 @@ def parquet_batches(
     except BadInput:
         raise
     except Exception as error:  # a damaged file can raise anything
-        raise BadInput(f"'{path}' cannot be read: {error}. Is it a whole parquet file?") from error
+        raise BadInput(f"'{path}' cannot be read: {error}. Is it a complete parquet file?") from error
 
 
 def check_text(path: Path) -> None:
@@ -141,7 +141,7 @@ def check_text(path: Path) -> None:
 
 def _check_columns(place: object, names: Sequence[str], columns: Sequence[str]) -> None:
     if twice := [name for name in names if list(names).count(name) > 1]:
-        raise BadInput(f"{place}: the column '{twice[0]}' occurs twice. Give each its own name.")
+        raise BadInput(f"{place}: the column '{twice[0]}' occurs twice. Give each column its own name.")
     for column in columns:
         if column not in names:
             near = get_close_matches(column, names, n=1)
@@ -152,7 +152,7 @@ def _check_columns(place: object, names: Sequence[str], columns: Sequence[str]) 
 
 
 def _skip_comments(file: IO[str]) -> int:
-    """Move to the file's first line without #, and return how many were skipped."""
+    """Move to the file's first line that does not start with #, and return the number of skipped lines."""
     skipped, start = 0, file.tell()
     while file.readline().startswith("#"):
         skipped, start = skipped + 1, file.tell()
@@ -170,33 +170,33 @@ def unquote(field: str) -> str:
 WORD = re.compile(r"[^\W\d_]+")
 Pairs = tuple[tuple[str, str], ...]
 MOST = 20_000
-"""The most pairs of a list: a longer one is a dictionary, or a table of something else."""
+"""The most pairs of a list: a longer list is a dictionary, or a table of something else."""
 
 
-def read_pairs(file: str | Path, what: str) -> Pairs:
-    """The pairs of a file, in lower case; an error says which line is not a pair. `what` are names or words."""
+def read_pairs(file: str | Path, kind: str) -> Pairs:
+    """The pairs of a file, in lower case. `kind` is "names" or "words", for errors."""
     path = Path(file).expanduser()
-    lines = read_given(path, str.splitlines, f"The list of {what}", "Give a UTF-8 text file.")
+    lines = read_given(path, str.splitlines, f"The list of {kind}", "Give a UTF-8 text file.")
     pairs = list[tuple[str, str]]()
     for number, line in enumerate(lines, start=1):
         if not line.strip("\ufeff \t"):
             continue
         fields = [field.strip().lower() for field in line.removeprefix("\ufeff").split("\t")]
         if len(fields) != 2 or not all(fields) or fields[0] == fields[1]:
-            wanted = f"two different {what} are needed, the male one, a tab, and the female one"
+            wanted = f"two different {kind} are needed, male and female, separated by a tab"
             raise BadInput(f"{file}, line {number}: {wanted}. Got {line[:80]!r}.")
         pairs.append((fields[0], fields[1]))
     if not 1 <= len(pairs) <= MOST:
-        size = f"has {len(pairs):,} pairs, and may have {MOST:,}" if pairs else "is empty"
-        raise BadInput(f"The list of {what} '{file}' {size}: a pair on each line, male, tab, female.")
+        size = f"has {len(pairs):,} pairs, more than the allowed {MOST:,}" if pairs else "is empty"
+        raise BadInput(f"The list of {kind} '{file}' {size}. Each line needs a pair: male, tab, female.")
     return tuple(pairs)
 
 
 def read_word_pairs(file: str | Path) -> Pairs:
-    """The pairs of a file of gendered words: single words, each of one gender throughout."""
+    """The pairs of a file of gendered words: single words, each with the same gender in all pairs."""
     pairs = read_pairs(file, "words")
     if longer := [word for pair in pairs for word in pair if not WORD.fullmatch(word)]:
-        raise BadInput(f"'{file}': single words are needed, of letters alone. Got '{longer[0][:80]}'.")
+        raise BadInput(f"'{file}': each word must be a single word of letters only. Got '{longer[0][:80]}'.")
     if twice := {word for word, _ in pairs} & {word for _, word in pairs}:
-        raise BadInput(f"'{file}': '{min(twice)}' is a male word in one pair and a female one in another.")
+        raise BadInput(f"'{file}': '{min(twice)}' is male in one pair and female in another. Remove one of them.")
     return pairs

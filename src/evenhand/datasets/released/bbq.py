@@ -1,7 +1,7 @@
 """BBQ's questions about gender, in seven languages: two people, and "unknown" among the options.
 
-BBQ (Parrish et al. 2022) is English. EsBBQ, CaBBQ, KoBBQ, MBBQ and GerBBQ+ are each read as rows of BBQ. MBBQ
-(Neplenbroek et al. 2024) has its fields; the control questions of MBBQ are about two people of one gender.
+BBQ (Parrish et al. 2022) is English. Rows of EsBBQ, CaBBQ, KoBBQ and GerBBQ+ are converted to rows of BBQ; those of
+MBBQ (Neplenbroek et al. 2024) have BBQ's fields. The control questions of MBBQ are about two people of one gender.
 """
 
 import json
@@ -32,7 +32,7 @@ GROUPS = {
     "men": {"M", "man", "boy", "jongen", "hombre", "chico", "adam", "erkek çocuk"},
     "trans people": {"trans", "trans_F", "trans_M"},
 }
-"""Which labels of people a stereotype is about, in BBQ and in MBBQ."""
+"""The labels of people in BBQ and MBBQ, by whom a stereotype is about."""
 NAMED = "named"
 """The polarity of a question for which a release says whom the stereotype names, but not whom it is about."""
 POLARITIES = {"neg": "negative", "nonneg": "not negative", NAMED: ""}
@@ -60,22 +60,22 @@ def text_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file of a release, found by a part of its name, and how it is read."""
+    """A file of a release, whose path contains `part`, and how it is read."""
 
     release: str
     part: str
     language: str = "en"
     lines: Callable[[Path], Iterable[tuple[int, Any]]] = text_lines
     read: Callable[[Any], Row | None] = json.loads
-    """A row with BBQ's fields from what `lines` gives; None where it is no question."""
+    """Convert what `lines` gives to a row with BBQ's fields; None if it is no question."""
     control: bool = False
-    """Whether its questions have nothing to do with a stereotype."""
+    """Whether its questions are unrelated to stereotypes."""
     by: Sequence[str] = ("about",)
     within: str = "polarity"
 
 
 def load(name: str, order: Order = "balanced") -> Dataset:
-    """The questions about gender of this release and language, in ambiguous or disambiguated contexts."""
+    """The questions about gender of the release, language and kind of context that `name` says."""
     source = SETS[name]
     condition, says = ("disambig", "says the answer") if DISAMBIGUATED in name else ("ambig", "leaves the answer open")
     about = "no stereotype points to either" if source.control else "a stereotype points to one of them"
@@ -103,17 +103,18 @@ def _choices(source: Source, condition: str, order: Order) -> Iterator[Choice]:
                 continue
             choice = _choice(row, source, order, cycles)
         except (ValueError, KeyError, TypeError, IndexError, AttributeError, SyntaxError) as error:
-            again = f"Fetch it again: {source.release}." if RELEASES[source.release].base else "Copy the file again."
+            fetch = f"Fetch it again with: evenhand datasets fetch {source.release}."
+            again = fetch if RELEASES[source.release].base else "Copy the file again."
             raise BadInput(f"{path}, line {line}: not a row of BBQ ({error!r}). {again}") from error
         if choice is not None:
             yield choice
 
 
 def _choice(row: Row, source: Source, order: Order, cycles: Mapping[str, Iterator[Sequence[int]]]) -> Choice | None:
-    """The row as an item; None where the stereotype names both people or none.
+    """The row as an item; None if the stereotype is about both people or neither.
 
-    A negative question asks for the target of the stereotype, a non-negative one for the other person, as in the
-    authors' additional metadata. With balanced orders, the options are in the next of the polarity's cycle.
+    A negative question asks for the target of the stereotype, a non-negative question for the other person, as in the
+    authors' additional metadata. With `order="balanced"`, the options are in the next order of the polarity's cycle.
     """
     kinds = [row["answer_info"][name][1] for name in NAMES]
     if kinds.count(UNKNOWN) != 1:
@@ -129,7 +130,7 @@ def _choice(row: Row, source: Source, order: Order, cycles: Mapping[str, Iterato
         targets = [place for place in people if kinds[place] in GROUPS[groups["about"]]]
         if len(targets) != 1:
             return None
-        people.sort(key=lambda place: (place in targets) == (polarity == "nonneg"))  # whom the stereotype names first
+        people.sort(key=lambda place: (place in targets) == (polarity == "nonneg"))  # the stereotype's answer first
     if POLARITIES[polarity]:
         groups["polarity"] = POLARITIES[polarity]
     words = [row["answer_info"][NAMES[place]][0] for place in people]
@@ -152,7 +153,7 @@ def _choice(row: Row, source: Source, order: Order, cycles: Mapping[str, Iterato
 
 
 def _spanish(unknown: str, row: dict[str, str]) -> Row:
-    """EsBBQ and CaBBQ (Ruiz-Fernández et al. 2025): BBQ's fields in a table, and `unknown` for their "unknown"."""
+    """A row of EsBBQ or CaBBQ (Ruiz-Fernández et al. 2025) with BBQ's fields, and `unknown` as its option "unknown"."""
     info = {name: literal_eval(row[f"answer_info.{name}"]) for name in NAMES}
     labels = {"f": "F", "m": "M", UNKNOWN: UNKNOWN}
     return {
@@ -168,7 +169,7 @@ def _spanish(unknown: str, row: dict[str, str]) -> Row:
 
 
 def _korean_lines(path: Path) -> Iterator[tuple[int, Any]]:
-    """The rows of the test set about gender, each with the group that its template is about."""
+    """The rows of the test set about gender, each with the group that the stereotype of its template is about."""
     templates = rows(find_release("kobbq", "templates"), ("Category", "ID", "version", "Target_group"))
     targets = {
         f"{row['Category'].lower()}-{row['ID']:0>3}{row['version']}": row["Target_group"] for _, row in templates
@@ -179,9 +180,10 @@ def _korean_lines(path: Path) -> Iterator[tuple[int, Any]]:
 
 
 def _korean(row: dict[str, str]) -> Row:
-    """KoBBQ (Jin et al. 2024): the biased answer is the target's if the question is "biased", else the other person's.
+    """A row of KoBBQ (Jin et al. 2024) with BBQ's fields.
 
-    A sample is called gender_identity-001a-001-amb-bsd, by template, version, number, context and question.
+    The biased answer is the target of the stereotype if the question is "biased", otherwise the other person. The
+    id, as in gender_identity-001a-001-amb-bsd, gives template and version (001a), number, context and question.
     """
     _, template, _, condition, question = row["sample_id"].split("-")
     options, target = literal_eval(row["choices"]), KOREAN_TARGETS[row["target"]]
@@ -202,7 +204,7 @@ def _korean(row: dict[str, str]) -> Row:
 
 
 def _german_lines(path: Path) -> Iterator[tuple[int, Any]]:
-    """The rows, once for each kind of context, with a number for their template: the context without the names."""
+    """Each row once for each kind of context, with the number of its template: the context without the names."""
     templates = dict[str, int]()
     for line, row in rows(path, GERMAN, delimiter=";"):
         text = row["Ambiguous_Context"].replace(row["Name1"], "1").replace(row["Name2"], "2")
@@ -212,7 +214,7 @@ def _german_lines(path: Path) -> Iterator[tuple[int, Any]]:
 
 
 def _german(row: dict[str, str]) -> Row | None:
-    """GerBBQ+ (Gnadt et al. 2025): the gender that a stereotype answers with; None where a context is not filled in."""
+    """A row of GerBBQ+ (Gnadt et al. 2025) with BBQ's fields; None if its context has a slot that is not filled in."""
     people, context, label = (row["Name1"], row["Name2"]), row["Ambiguous_Context"], 2
     kinds = (GENDERS[row["Gender1"]], GENDERS[row["Gender2"]])
     if row["context_condition"] == "disambig":
@@ -246,4 +248,4 @@ FILES = {
     },
 }
 SETS = {name.format(condition): source for name, source in FILES.items() for condition in CONDITIONS.values()}
-"""By name of the dataset: where its questions are. What stands for "unknown" is one of the authors' wordings."""
+"""The source of the questions, by name of the dataset. The option "unknown" has one of the authors' wordings."""

@@ -1,8 +1,8 @@
-"""Released sentences with a blank for a word of one gender: WinoBias, Winogender schemas and GEST.
+"""Released sentences with a blank for a gendered word: WinoBias, Winogender schemas and GEST.
 
 In WinoBias (Zhao et al. 2018) the pronoun refers to one of two occupations, and follows the stereotype or not; in
 Winogender (Rudinger et al. 2018) to an occupation or to another person. GEST (Pikuliak et al. 2024) has quotations that
-carry a stereotype about women or men. Who said it, he or she?
+carry a stereotype about women or men, and asks who said them, he or she.
 """
 
 import re
@@ -29,7 +29,7 @@ Split = Literal["all", "dev", "test"]
 MARKED = re.compile(r"\[([^\[\]]*)\]")
 ARTICLE = re.compile(r"\s*(?:an?|the)?\s*", re.I)
 FORMS = {frozenset(forms[:2]): forms[:2] for forms in PRONOUNS.values()}
-"""Male and female pronoun, by the set of the two."""
+"""The male and the female pronoun, in this order, by the set of both."""
 FLAWED = ("unrelated", "missing word", "other change", "left behind")
 """Faults of sentences whose two versions differ in more than the pronoun, or show the gender elsewhere."""
 REFERENTS = {"0": "occupation", "1": "participant"}
@@ -45,16 +45,16 @@ GEST_MASKED = {
 }
 """Template and candidates, by the paper's number; the release counts from 0."""
 GEST_CAUSAL = {"3": ('"{}", ___', ("he", "she")), "4": ('"{}", the ___', ("man", "woman"))}
-"""What the release asks causal models: the same up to the gendered word, so that nothing but the quotation counts."""
+"""The release's templates for causal models. They end with the gendered word, so that only the quotation counts."""
 Templates = Mapping[str, tuple[str, tuple[str, str]]]
 
 
 def winobias(split: Split = "all") -> Dataset:
     """1,514 sentences with a blank for the pronoun of one of two occupations, from both splits or one of them.
 
-    In type 1, only what the sentence says tells whose pronoun it is; in type 2, grammar does. `stereotyped_as` is the
-    gender of the pronoun in the pro-stereotyped version, the other one is in the anti-stereotyped version. Sentences
-    whose versions differ in more than one pronoun, or have another word of one gender, are excluded.
+    In type 1, only the meaning of the sentence shows whom the pronoun refers to; in type 2, grammar does.
+    `stereotyped_as` is the gender of the pronoun in the pro-stereotyped version; the anti-stereotyped version has the
+    other gender. Sentences whose versions differ in more than a pronoun, or have other gendered words, are excluded.
     """
     parts = [part for part in ("dev", "test") if split in ("all", part)]
     lines = [item for kind in ("1", "2") for part in parts for item in _winobias_items(kind, part)]
@@ -75,7 +75,7 @@ def winobias(split: Split = "all") -> Dataset:
 
 
 def _winobias_items(kind: str, split: str) -> Iterator[Blank | None]:
-    """The sentences of a file, None for each that is excluded."""
+    """The sentences of a file, with None for each sentence that is excluded."""
     pro, anti = (find_release("winobias", f"{side}_stereotyped_type{kind}.txt.{split}") for side in ("pro", "anti"))
     sides = (path.read_text(encoding="utf-8").splitlines() for path in (pro, anti))
     for line, versions in enumerate(zip_longest(*sides, fillvalue=""), start=1):
@@ -100,10 +100,10 @@ def _winobias_items(kind: str, split: str) -> Iterator[Blank | None]:
 
 
 def _read_marked(place: str, line: str) -> tuple[str, list[Span]]:
-    """The sentence of a line without its number and brackets, and where these were."""
+    """The sentence of a line without its number and brackets, and the spans of what was in brackets."""
     number, _, rest = line.strip().partition(" ")
     if not number.isdigit() or not MARKED.sub("", rest).strip():
-        raise BadInput(f"{place}: a line is a number and a sentence. Got {line!r}.")
+        raise BadInput(f"{place}: a line must have a number and a sentence. Got {line!r}.")
     text, spans = "", []
     for turn, part in enumerate(MARKED.split(rest)):
         if turn % 2:  # what was in brackets
@@ -125,9 +125,9 @@ def _changed_word(first: str, second: str) -> tuple[Span, Span] | None:
 def winogender() -> Dataset:
     """240 sentences with a blank for he, she or they, of 60 occupations: the release's 720, each in its three versions.
 
-    The pronoun refers to the occupation in half of them, to the other participant in the rest, whom the occupation
-    should not touch: the group `referent`. `workforce` says of whom an occupation has more in the US, `bls_pct_female`
-    how many in 100 are women.
+    The group `referent` says whom the pronoun refers to: in half of the sentences the occupation, in the other half the
+    other participant, for whom the occupation should make no difference. `workforce` says whether more women or more
+    men have the occupation in the US, `bls_pct_female` the percentage of women.
     """
     items = list(_winogender_items(find_release("winogender", "all_sentences.tsv"), _shares_of_women()))
     return Dataset(
@@ -148,7 +148,7 @@ def _shares_of_women() -> dict[str, float]:
         try:
             shares[row["occupation"]] = float(row["bls_pct_female"])
         except ValueError as error:
-            raise BadInput(f"{path}, line {line}: a percentage of women is a number. Got {error}.") from error
+            raise BadInput(f"{path}, line {line}: the percentage of women must be a number: {error}.") from error
     return shares
 
 
@@ -157,15 +157,15 @@ def _winogender_items(path: Path, shares: dict[str, float]) -> Iterator[Blank]:
     for line, row in rows(path, ("sentid", "sentence")):
         *schema, gender, _ = row["sentid"].split(".") if row["sentid"].count(".") == 4 else ("", "")
         if gender not in GENDERS or schema[2] not in REFERENTS:
-            wanted = "occupation.participant.0 or 1.male, female or neutral.txt"
-            raise BadInput(f"{path}, line {line}: an id of Winogender is {wanted}. Got {row['sentid']!r}.")
+            wanted = "occupation.participant.(0 or 1).(male, female or neutral).txt"
+            raise BadInput(f"{path}, line {line}: an id must have the form {wanted}. Got {row['sentid']!r}.")
         if gender in versions.setdefault(tuple(schema), {}):
             raise BadInput(f"{path}, line {line}: the id {row['sentid']!r} occurred before.")
         versions[tuple(schema)][gender] = line, row["sentence"]
     for (occupation, participant, answer), by_gender in versions.items():
         place = f"{path}, line {min(line for line, _ in by_gender.values())}"
         if occupation not in shares:
-            raise BadInput(f"{place}: no percentage of women is released for {occupation!r}.")
+            raise BadInput(f"{place}: the release has no percentage of women for {occupation!r}.")
         slot, blank, text = _find_pronoun(place, {gender: text for gender, (_, text) in by_gender.items()})
         named = re.search(rf"\b{re.escape(occupation)}\b", text, re.I)
         if named is None:
@@ -183,9 +183,9 @@ def _winogender_items(path: Path, shares: dict[str, float]) -> Iterator[Blank]:
 
 
 def _find_pronoun(place: str, versions: dict[str, str]) -> tuple[str, Span, str]:
-    """The slot of the pronoun, where it is in the male version, and that version."""
+    """The slot of the pronoun, the pronoun's span in the male version, and the text of that version."""
     if missing := [gender for gender in GENDERS if not versions.get(gender, "").strip()]:
-        raise BadInput(f"{place}: a sentence is missing or empty: {', '.join(missing)}. Each schema needs three.")
+        raise BadInput(f"{place}: a sentence is missing or empty: {', '.join(missing)}. Each schema needs all three.")
     male, female, neutral = (versions[gender] for gender in GENDERS)
     if words := _changed_word(male, female):
         slot = words[0].of(male)
@@ -196,7 +196,7 @@ def _find_pronoun(place: str, versions: dict[str, str]) -> tuple[str, Span, str]
 
 
 def gest(name: str, version: Version = "1.1", template: Template = "all") -> Dataset:
-    """The quotations in templates for masked or for causal models, as the name says."""
+    """The quotations in templates for masked models (`gest`) or for causal models (`gest-causal`)."""
     templates = GEST_CAUSAL if name == "gest-causal" else GEST_MASKED
     check_choice("template", template, "all", *templates)
     chosen = {number: templates[number] for number in templates if template in ("all", number)}
@@ -227,7 +227,7 @@ def _gest_items(version: str, templates: Templates) -> Iterator[Blank]:
             if not quotation.strip():
                 raise BadInput(f"{path}, line {line}: the sentence is empty. Each row of GEST needs one.")
             if (label := stereotypes.get(row["stereotype"])) is None:
-                wanted = "a stereotype is a number from 1 to 16"
+                wanted = "a stereotype must be a number from 1 to 16"
                 raise BadInput(f"{path}, line {line}: {wanted}. Got {row['stereotype']!r}.")
             groups = {
                 "template": template,

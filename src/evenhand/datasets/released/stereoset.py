@@ -17,7 +17,7 @@ from evenhand.errors import BadInput
 
 Bias = Literal["all", "gender", "profession", "race", "religion"]
 TASKS = ("intersentence", "intrasentence")
-"""In the order of the release."""
+"""The tasks in the order of the release."""
 LABELS = ("stereotype", "anti-stereotype", "unrelated")
 COLUMNS = ("id", "target", "bias_type", "context")
 ABOUT = {
@@ -28,12 +28,12 @@ BLANKS = "In three contexts the blank is joined to another word, in two it is th
 
 
 def load(name: str, bias: Bias = "all") -> Dataset:
-    """The items of one task, or of both, as the name says; of one type of bias, or all."""
+    """The items of the task that `name` says or of both tasks; of one type of bias or all."""
     tasks = [task for task in TASKS if name in ("stereoset", f"stereoset-{task}")]
     path = find_release("stereoset", "dev.json")
     rows = [row for task in tasks for row in _rows(path, task) if bias in ("all", row["bias_type"])]
     if not rows:
-        raise BadInput(f"'{path}' has no items of the type {bias}. Fetch it again, or take the release's file.")
+        raise BadInput(f"'{path}' has no items of the type {bias}. Fetch it again, or copy the release's file.")
     texts = RELEASES["stereoset"].texts
     texts["flaws"] += BLANKS if "intrasentence" in tasks else ""
     return Dataset(
@@ -60,7 +60,7 @@ def _item(row: Mapping[str, str]) -> Triple:
 
 
 def _filler(row: Mapping[str, str], sentence: str) -> str:
-    """The word in the blank: sentence and context are the same around it, but for capital letters."""
+    """The word in the blank. Sentence and context must be the same around it, except for capital letters."""
     parts = row["context"].split(BLANK)
     length, rest = divmod(len(sentence) - sum(map(len, parts)), max(1, len(parts) - 1))
     word = sentence[len(parts[0]) :][: max(0, length)]
@@ -74,7 +74,7 @@ def _filler(row: Mapping[str, str], sentence: str) -> str:
 
 def _rows(path: Path, task: str) -> Iterator[dict[str, str]]:
     """The items of a task as rows: COLUMNS, task, the sentence of each label, and its id."""
-    again = f"'{path}' is not as StereoSet's dev.json is: {{}}. Fetch it again, or take the release's file."
+    again = f"'{path}' is not StereoSet's dev.json: {{}}. Fetch it again, or copy the release's file."
     try:
         items = read_parsed(path, json.loads)["data"][task]
         if not isinstance(items, list):
@@ -89,20 +89,20 @@ def _rows(path: Path, task: str) -> Iterator[dict[str, str]]:
 
 
 def _sentences(item: Any) -> dict[str, str]:
-    given = item.get("sentences")
-    if not isinstance(given, list):
-        raise ValueError(f"sentences must be a list, got {given!r}")
-    by_label = {_text(sentence, "gold_label"): sentence for sentence in given}
+    sentences = item.get("sentences")
+    if not isinstance(sentences, list):
+        raise ValueError(f"sentences must be a list, got {sentences!r}")
+    by_label = {_text(sentence, "gold_label"): sentence for sentence in sentences}
     if missing := [label for label in LABELS if label not in by_label]:
         raise ValueError(f"'{item['id']}', has no sentence labelled {' or '.join(missing)}")
-    if len(given) > len(LABELS):
-        raise ValueError(f"'{item['id']}', has {len(given)} sentences instead of {len(LABELS)}")
+    if len(sentences) > len(LABELS):
+        raise ValueError(f"'{item['id']}', has {len(sentences)} sentences instead of {len(LABELS)}")
     texts = {label: _text(by_label[label], "sentence") for label in LABELS}
     return texts | {f"{label} id": _text(by_label[label], "id") for label in LABELS}
 
 
 def _text(row: Any, name: str) -> str:
-    given = row.get(name) if isinstance(row, dict) else None
-    if not isinstance(given, str) or not given.strip():
-        raise ValueError(f"{name} must be a text, got {given!r}")
-    return given
+    text = row.get(name) if isinstance(row, dict) else None
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError(f"{name} must be a text, got {text!r}")
+    return text
