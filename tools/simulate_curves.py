@@ -38,7 +38,7 @@ def real(folder: str) -> tuple[Run, tuple[Curve, ...], list[Noise]]:
 
 def once(job: tuple[str, int]) -> list[bool]:
     """One simulated training: for each curve, whether it has a false alarm."""
-    significance.MOST_COINS, intervals.DRAWS = 0, 1_000  # fewer draws, for speed
+    significance.MOST_SIGNS, intervals.DRAWS = 0, 1_000  # fewer draws, for speed
     folder, seed = job
     return false_alarms(*real(folder), CHECKPOINTS, seed)
 

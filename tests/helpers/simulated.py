@@ -70,7 +70,7 @@ class Simulated:
 def fewer_draws() -> Iterator[None]:
     """Bootstraps and tests of a tenth of their draws, for simulations that make many."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("evenhand.stats.significance.MOST_COINS", 0)
+        patch.setattr("evenhand.stats.significance.MOST_SIGNS", 0)
         patch.setattr("evenhand.stats.intervals.DRAWS", 1_000)
         yield
 

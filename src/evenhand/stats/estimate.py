@@ -1,4 +1,4 @@
-"""A number with its interval and its test."""
+"""A value with its interval and its test."""
 
 import math
 from dataclasses import dataclass
@@ -7,20 +7,20 @@ NOT_FINITE, TOO_FAR = "not a finite number", "a number beyond 1e60"
 
 
 def number_fault(*numbers: float) -> str:
-    """Why the numbers, or their squares, cannot be added up; empty where they can."""
-    if float(sum(map(abs, numbers))) <= 1e60:  # a float, as 1e60 is infinite among numpy's float32
+    """The reason why numbers, or their squares, cannot be added up; empty if they can."""
+    if float(sum(map(abs, numbers))) <= 1e60:  # as float32, 1e60 would be infinite
         return ""
     return TOO_FAR if all(map(math.isfinite, numbers)) else NOT_FINITE
 
 
 def side(low: float, high: float, neutral: float = 0.0) -> int:
-    """1 where the interval lies above `neutral`, -1 where it lies below, 0 where it includes it or there is none."""
+    """1 if the interval lies above `neutral`, -1 if below, 0 if it includes `neutral` or there is no interval."""
     return int(low > neutral) - int(high < neutral)
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A value with its 95 % interval, of n items; NaN, with the reason as note, where there is none."""
+    """A value of n items with its 95 % interval; NaN, with the reason as note, if there is no value."""
 
     value: float
     low: float = math.nan
@@ -31,15 +31,15 @@ class Estimate:
     p: float = math.nan
     """Two-sided, against the neutral value."""
     p_holm: float = math.nan
-    """The same, adjusted by Holm over the family: the rows of the same dataset and measure."""
+    """p adjusted by Holm over the family: the rows that are judged together."""
     clusters: int = 0
-    """How many words, professions or items vary independently; the smaller count where two sets of clusters cross."""
+    """The number of words, professions or items that vary independently; if two clusterings cross, the smaller one."""
     freedom: float = math.nan
-    """The degrees of freedom of the t that interval and p rest on; NaN where signs were flipped."""
+    """The degrees of freedom of the t that interval and p rest on; NaN if signs were flipped."""
     needed: int = 0
-    """How many clusters the family needs for a verdict; 0 where no test was wanted."""
+    """The number of clusters that the family needs for a verdict; 0 if no test was wanted."""
     detectable: float = math.nan
-    """The smallest distance from neutral that such data show in four cases of five: stats.significance.detectable."""
+    """The smallest distance from neutral that such data would show with a power of 80 %: significance.detectable."""
 
     @property
     def known(self) -> bool:
@@ -50,7 +50,7 @@ class Estimate:
         return not (math.isnan(self.low) or math.isnan(self.high))
 
     def side(self, neutral: float = 0.0) -> int:
-        """Which side of `neutral` the interval is on: see `side`. Whether that is a lean, stats.verdict decides."""
+        """The side of `neutral` that the interval is on (1, -1 or 0). stats.verdict decides whether that is a lean."""
         return side(self.low, self.high, neutral)
 
     def shown(self, form: str = "+.3f") -> str:

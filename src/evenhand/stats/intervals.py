@@ -1,4 +1,4 @@
-"""Intervals that know about clusters, of means and of any summary. Every random one takes a generator."""
+"""Intervals over clusters, of means and of any summary. What draws random numbers takes a generator."""
 
 import math
 import zlib
@@ -13,32 +13,32 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 DRAWS = 10_000
 FEW, MANY = 8, 2_000
-"""With 8 to 2,000 clusters a bootstrap is worth its time."""
+"""With 8 to 2,000 clusters, intervals are bootstrap intervals: see `clustered_interval`."""
 AT_ONCE = 2**22
-"""Numbers in memory at once: a hundred thousand clusters would take gigabytes for all draws together."""
+"""The most numbers in memory at once: all draws over a hundred thousand clusters would take gigabytes."""
 
 
 def quantile(q: float, freedom: float) -> float:
-    """The value below which a share q of the t distribution lies, without scipy.stats, whose import takes a second."""
+    """The q quantile of the t distribution, without scipy.stats, whose import takes a second."""
     return float(special.stdtrit(freedom, q))
 
 
 def tail(t: float, freedom: float) -> float:
-    """The probability of a value above t."""
+    """The probability of a value above t in the t distribution."""
     return float(special.stdtr(freedom, -t))
 
 
 def clustered_interval(
     values: Floats, clusters: Sequence[str], rng: np.random.Generator, *, level: float = 0.95
 ) -> tuple[float, float]:
-    """An interval of the mean whose units are clusters, since items made from one word are not independent.
+    """An interval of the mean over clusters of items, since items made from one word are not independent.
 
-    With 8 to 2,000 clusters, a bootstrap over whole clusters: percentiles at Hesterberg's expanded levels, alpha' =
-    Phi(-sqrt(g / (g - 1)) t(alpha / 2; g - 1)) for g clusters (2015, The American Statistician 69:371-386), since plain
-    percentiles are too narrow when clusters are few, and a profession group has twenty. With fewer a bootstrap has too
-    few samples to draw from, with more it has no need of them: value +- t(alpha / 2; g - 1) standard errors, these from
-    leaving out one cluster at a time (the jackknife). Both ends NaN with fewer than two clusters. Other
-    summaries have the same interval: `resampling.Resampled`.
+    With 8 to 2,000 clusters it is a bootstrap over whole clusters: percentiles at Hesterberg's expanded levels, alpha'
+    = Phi(-sqrt(g / (g - 1)) t(alpha / 2; g - 1)) for g clusters (2015, The American Statistician 69:371-386), since
+    plain percentiles are too narrow with few clusters, such as the twenty of a profession group. With fewer clusters a
+    bootstrap has too few distinct samples, and with more it is not needed: the interval is the value plus or minus
+    t(alpha / 2; g - 1) standard errors, from leaving out one cluster at a time (the jackknife). Both ends are NaN with
+    fewer than two clusters. `Resampled` has the same interval for other summaries.
     """
     g, index = number_clusters(clusters)
     if g < 2:
@@ -52,27 +52,27 @@ def clustered_interval(
 
 
 def jackknife(value: float, without: Floats, level: float = 0.95) -> tuple[float, float]:
-    """The interval of a value from those without one cluster each: see `clustered_interval`."""
+    """The jackknife interval of a value: `without` has the value without each cluster. See `clustered_interval`."""
     g = len(without)
     error = math.sqrt((g - 1) / g * float(((without - without.mean()) ** 2).sum()))
-    if g < FEW and error == 0:  # a few that agree do not prove that all would
+    if g < FEW and error == 0:  # a few clusters that agree do not prove that all would
         return math.nan, math.nan
     reach = quantile((1 + level) / 2, g - 1) * error
     return value - reach, value + reach
 
 
 def proportion_interval(count: float, n: int) -> tuple[float, float]:
-    """Wilson's interval of a share (1927), 95 %: within 0 and 1, and of some width even where all agree."""
+    """Wilson's (1927) 95 % interval of a share, which lies within 0 and 1 and has a width even if all agree."""
     share, z = count / n, -float(special.ndtri(0.025))
     middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
-    return min(middle - reach, share), max(middle + reach, share)  # at 0 and 1 by more than rounding
+    return min(middle - reach, share), max(middle + reach, share)  # rounding must not exclude a share of 0 or 1
 
 
 def agreed_interval(value: float, n: int, *, signed: bool = False) -> tuple[float, float]:
-    """The interval of a share of n clusters that all have the same value, 0 or 1: Wilson's, since a bootstrap has none.
+    """Wilson's interval of a share of n clusters that all have the same value, 0 or 1: a bootstrap gives none.
 
-    With `signed`, of a difference of two shares, which may be -1 too: 0 then has a width on both sides.
+    With `signed`, the value is a difference of two shares, which may also be -1, and 0 has a width on both sides.
     """
     low, high = proportion_interval(abs(value) * n, n)
     if not signed:
@@ -86,19 +86,19 @@ def is_constant(values: Floats) -> bool:
 
 
 def number_clusters(clusters: Sequence[str]) -> tuple[int, Indices]:
-    """How many clusters there are, and the number of each item's cluster."""
+    """The number of clusters, and the index of each item's cluster."""
     names, index = np.unique(np.asarray(clusters, dtype=str), return_inverse=True)
     return len(names), index
 
 
 def in_chunks(n: int, wide: int) -> Iterator[range]:
-    """The numbers from 0 to n in ranges, such that rows of `wide` numbers for a range fit into memory."""
+    """Split range(n) into ranges of rows that fit into memory, each row of `wide` numbers."""
     at_once = max(1, AT_ONCE // wide)
     return (range(start, min(start + at_once, n)) for start in range(0, n, at_once))
 
 
 def percentiles(draws: Floats, g: int, level: float) -> tuple[float, float]:
-    """The interval of bootstrap draws over g units, at expanded levels; NaN where all are."""
+    """The interval of bootstrap draws over g clusters, at the levels of `clustered_interval`; NaN if all draws are."""
     if np.isnan(draws).all():
         return math.nan, math.nan
     tail = special.ndtr(-math.sqrt(g / (g - 1)) * quantile((1 + level) / 2, g - 1))
@@ -107,11 +107,11 @@ def percentiles(draws: Floats, g: int, level: float) -> tuple[float, float]:
 
 
 CALLS = 1_000
-"""Draws for a summary that must be called for each of them."""
+"""The number of draws for a summary that must be called for each draw."""
 
 
 def generator(seed: int, groups: Mapping[str, str]) -> np.random.Generator:
-    """The random generator for the interval of one group of scores: the same wherever that group is shown."""
+    """The random generator for the interval of one group of scores: the same wherever the group is shown."""
     return np.random.default_rng([seed, zlib.crc32(repr(sorted(groups.items())).encode())])
 
 
@@ -128,7 +128,7 @@ class Resampled:
         return float(self.values(np.ones((1, self.clusters)))[0])
 
     def interval(self, rng: np.random.Generator) -> tuple[float, float]:
-        """The interval whose units are clusters, by the method of `intervals.clustered_interval`."""
+        """The interval over clusters, by the method of `clustered_interval`."""
         g = self.clusters
         if g < 2:
             return math.nan, math.nan
@@ -142,7 +142,7 @@ class Resampled:
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """The same summary before and after; `both` counts the clusters before, then the same clusters after."""
+    """A summary before and after. `both` takes the counts of clusters before, then those of the same clusters after."""
 
     both: Resampled
 
@@ -156,19 +156,19 @@ class Paired:
 
     @property
     def difference(self) -> Resampled:
-        """After - before: each draw has the same clusters of both."""
+        """After - before: each draw has the same clusters before and after."""
         return self._resample(lambda counts: self.after.values(counts) - self.before.values(counts))
 
     @property
     def middle(self) -> Resampled:
-        """The mean of both."""
+        """The mean of before and after."""
         return self._resample(lambda counts: (self.after.values(counts) + self.before.values(counts)) / 2)
 
     def swap_test(self, rng: np.random.Generator) -> float:
         """Two-sided p of the difference when before and after are swapped in whole clusters at random.
 
-        Under the hypothesis that the two are exchangeable, that changes nothing. p = (1 + hits) / (1 + draws), never 0
-        (Phipson and Smyth 2010); NaN where there is no difference to test, or most swaps have no value.
+        Under the hypothesis that before and after are exchangeable, swapping changes nothing. p = (1 + hits) / (1 +
+        draws), never 0 (Phipson and Smyth 2010); NaN if there is no difference to test, or most swaps have no value.
         """
         whole, g = self.difference.value, self.difference.clusters
         if math.isnan(whole):
@@ -188,16 +188,16 @@ class Paired:
         return self.both.values(np.concatenate([before, after], axis=1))
 
 
-def by_totals(parts: Floats, clusters: Sequence[str], of: Callable[[Floats], Floats]) -> Resampled:
-    """A summary that is a function `of` totals: `parts` has what each score adds to them, one row per score."""
+def by_totals(parts: Floats, clusters: Sequence[str], statistic: Callable[[Floats], Floats]) -> Resampled:
+    """A summary that is a `statistic` of totals: `parts` has what each score adds to the totals, one row per score."""
     g, index = number_clusters(clusters)
     sums = np.zeros((g, parts.shape[1]))
     np.add.at(sums, index, parts)
-    return Resampled(g, lambda counts: of(counts @ sums))
+    return Resampled(g, lambda counts: statistic(counts @ sums))
 
 
 def by_calls(summary: Callable[[Indices], float], clusters: Sequence[str]) -> Resampled:
-    """A summary that must be called with the indices of the scores in a sample."""
+    """A summary that must be called, with the indices of the scores in a sample."""
     g, index = number_clusters(clusters)
     members = np.split(np.argsort(index, kind="stable"), np.cumsum(np.bincount(index, minlength=g))[:-1])
 
@@ -209,7 +209,7 @@ def by_calls(summary: Callable[[Indices], float], clusters: Sequence[str]) -> Re
 
 
 def _counts(drawn: Indices) -> Floats:
-    """How often each cluster is in each row of drawn clusters."""
+    """How often each cluster occurs in each row of drawn clusters."""
     rows, g = drawn.shape
     flat = (drawn + np.arange(rows)[:, np.newaxis] * g).ravel()
     return np.bincount(flat, minlength=rows * g).reshape(rows, g).astype(np.float64)

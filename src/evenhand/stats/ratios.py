@@ -1,4 +1,4 @@
-"""Shares of texts: means of ratios whose items have different weights, and texts that are misread."""
+"""Shares of texts: means of ratios over items of different weights, and intervals that allow for misread texts."""
 
 import math
 from collections.abc import Sequence
@@ -11,15 +11,15 @@ from evenhand.stats.intervals import Floats, number_clusters
 from evenhand.stats.significance import interval_test
 
 Misread = tuple[tuple[int, int], ...]
-"""Of texts: how many about women are taken for men, of how many; men for women; counted, but about neither or both."""
+"""Texts misread, of how many: about women as men; about men as women; about neither or both, but counted."""
 
 
 def mean_of_ratios(values: Floats, weights: Floats, members: Sequence[str]) -> Floats:
     """Numbers whose mean is the mean over members of sum(weight x value) / sum(weight).
 
     Each number is the mean plus what its item adds to it, to first order: N / P ((m_p - m) / n_p + w / W_p (x - m_p)),
-    of N items and P members, the p-th of which has n_p items, weights of W_p and the ratio m_p. So the variance of
-    their mean over clusters is that of the infinitesimal jackknife (Jaeckel 1972; Efron 1982, chapter 6).
+    for N items and P members, of which the p-th has n_p items, a sum of weights W_p and the ratio m_p. So the variance
+    of their mean over clusters is that of the infinitesimal jackknife (Jaeckel 1972; Efron 1982, chapter 6).
     """
     count, which = number_clusters(members)
     sizes, totals = np.bincount(which, minlength=count), np.bincount(which, weights=weights, minlength=count)
@@ -34,10 +34,11 @@ def mean_of_ratios(values: Floats, weights: Floats, members: Sequence[str]) -> F
 def allow_for_misreading(estimate: Estimate, neutral: float, misread: Misread, *, contrast: bool) -> Estimate:
     """The estimate with an interval that covers the value without misread texts, too, and the p that goes with it.
 
-    With a share a of women taken for men, b of men taken for women, and c of what is counted about neither or both, d
-    is seen as (1 - c) ((1 - a - b) d + (b - a) / 2) (Rogan and Gladen 1978), where those about neither or both are for
-    women as often as for men, give or take; in a `contrast` of two sets of texts the term with b - a cancels out. All
-    are known from some texts alone: their errors are added to the sampling error as independent ones.
+    Let a be the share of texts about women that are read as about men, b the share of texts about men read as about
+    women, and c the share of counted texts about neither or both. Then d is observed as (1 - c) ((1 - a - b) d +
+    (b - a) / 2) (Rogan and Gladen 1978), if texts about neither or both are counted for women about as often as for
+    men; in a `contrast` of two sets of texts the term with b - a cancels out. a, b and c are estimated from a few
+    texts: their errors are added to the sampling error as independent errors.
     """
     rates = [((x + 0.5) / (n + 1), n) for x, n in misread]
     a, b, c = (*(p for p, _ in rates), 0.0)[:3]

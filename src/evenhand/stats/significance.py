@@ -1,4 +1,4 @@
-"""Tests that know about clusters, and the smallest difference that they would have shown."""
+"""Tests over clusters, and the smallest difference that they would detect."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -11,14 +11,14 @@ from scipy import special
 from evenhand.stats.correlation import ranks
 from evenhand.stats.intervals import Floats, in_chunks, number_clusters, quantile, tail
 
-MOST_COINS = 2**28
-"""Coins to toss for one test: with very many clusters fewer draws do."""
+MOST_SIGNS = 2**28
+"""The most random signs for one test: with very many clusters, fewer draws do."""
 HUGE = 1_000
-"""A t beyond which only its denominator matters; SciPy's search for the noncentrality does not end beyond 1e6."""
+"""Beyond this t only its denominator matters; SciPy's search for the noncentrality does not end beyond 1e6."""
 EXACT = 50
-"""Differences up to which SciPy gives the signed-rank test its exact p."""
+"""Up to this many differences, SciPy gives an exact p of the signed-rank test."""
 FEW_PATTERNS = 12
-"""Sign patterns that p may count at most: with fewer, flipping signs shows less than t."""
+"""If p below .05 leaves room for fewer sign patterns than this, flipping signs detects less than t does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +37,12 @@ class SignedRank:
 
     @property
     def r(self) -> float:
-        """Effect size z / sqrt(N), N observations in n pairs, hence 2 n (Rosenthal 1991). Positive: differences are."""
+        """The effect size z / sqrt(N), where n pairs have N = 2 n observations (Rosenthal 1991); positive if z is."""
         return self.z / math.sqrt(2 * self.n) if self.n else math.nan
 
     @property
     def r_as_printed(self) -> float:
-        """The same as R users print it after Field et al. (2012), from qnorm(p / 2): always negative."""
+        """-|r|, as R users print r after Field et al. (2012): from qnorm(p / 2), so always negative."""
         return -abs(self.r)
 
 
@@ -59,7 +59,7 @@ def signed_rank(differences: Floats) -> SignedRank:
     z = signed_rank_z(w, n, variance)
     if n > EXACT:
         return SignedRank(w, z, float(2 * special.ndtr(-abs(z))), n)
-    from scipy.stats import wilcoxon  # a second
+    from scipy.stats import wilcoxon  # its import takes a second
 
     return SignedRank(w, z, float(wilcoxon(differences).pvalue), n)
 
@@ -77,41 +77,43 @@ def sign_flip_test(
 
     A permutation test: under the hypothesis that the two members of a pair are exchangeable, swapping them in a whole
     cluster changes nothing. With few clusters all signs are tried, and p is exact; otherwise p = (1 + hits) / (1 +
-    draws), never 0 (Phipson and Smyth 2010). NaN with no cluster, or where a difference is not a number.
+    draws), never 0 (Phipson and Smyth 2010). NaN without clusters, or if a difference is not finite.
     """
     n, index = number_clusters(clusters)
     sums = np.bincount(index, weights=differences).astype(np.float64)
     if not n or not np.isfinite(sums).all():
         return math.nan
-    whole = sums.sum()
-    draws = min(draws, max(9_999, MOST_COINS // n))
+    total = sums.sum()
+    draws = min(draws, max(9_999, MOST_SIGNS // n))
     exact = 2**n <= draws
     hits = 0
-    for heads in [_all_signs(n) @ sums] if exact else _toss_coins(draws, sums, rng):
-        hits += int(np.count_nonzero(np.abs(2 * heads - whole) >= abs(whole) * (1 - 1e-12)))
+    for positive in [_all_signs(n) @ sums] if exact else _positive_sums(draws, sums, rng):
+        hits += int(np.count_nonzero(np.abs(2 * positive - total) >= abs(total) * (1 - 1e-12)))
     return float(hits / 2**n if exact else (1 + hits) / (1 + draws))
 
 
 def _all_signs(n: int) -> Floats:
+    """All patterns of n signs, one row each: 1 for plus, 0 for minus."""
     return (np.arange(2**n)[:, np.newaxis] >> np.arange(n) & 1).astype(np.float64)
 
 
-def _toss_coins(draws: int, sums: Floats, rng: np.random.Generator) -> Iterator[Floats]:
-    """Sums over the clusters whose fair coin shows heads, in chunks that fit into memory; eight coins are one byte."""
+def _positive_sums(draws: int, sums: Floats, rng: np.random.Generator) -> Iterator[Floats]:
+    """Sums over the clusters with a positive random sign, in chunks that fit into memory; a byte has eight signs."""
     wide = -(-len(sums) // 8)
-    eight = np.pad(sums, (0, 8 * wide - len(sums))).reshape(wide, 8)[:, ::-1] @ _all_signs(8).T
+    by_byte = np.pad(sums, (0, 8 * wide - len(sums))).reshape(wide, 8)[:, ::-1] @ _all_signs(8).T
     for rows in in_chunks(draws, len(sums)):
-        coins = np.frombuffer(rng.bytes(len(rows) * wide), dtype=np.uint8).reshape(-1, wide)
-        yield sum(table[column] for table, column in zip(eight, coins.T, strict=True))
+        signs = np.frombuffer(rng.bytes(len(rows) * wide), dtype=np.uint8).reshape(-1, wide)
+        yield sum(table[column] for table, column in zip(by_byte, signs.T, strict=True))
 
 
 def detectable(low: float, high: float, freedom: float, clusters: int, *, rows: int = 1) -> float:
-    """The smallest distance from neutral that data like these would show, four times in five.
+    """The smallest distance from neutral that data like these would show with a power of 80 %.
 
-    From a 95 % interval with these degrees of freedom, or with clusters - 1 where they are NaN, since signs of clusters
-    were flipped: as many standard errors, of which one is the half width over t(.975), as make t exceed
-    t(1 - .025 / rows) four times in five: the noncentrality of t. `rows` is the size of the family that p is adjusted
-    over, here by Bonferroni, so that the number errs to the large side. NaN with fewer clusters than a verdict needs.
+    `low` and `high` are a 95 % interval; a `freedom` of NaN means that signs of clusters were flipped, and counts as
+    clusters - 1. The standard error is half the width of the interval over t(.975). The distance in standard errors is
+    the noncentrality at which t exceeds t(1 - .025 / rows) with a probability of 80 %. `rows` is the size of the family
+    that p is adjusted over, here by Bonferroni, so the distance is rather too large. NaN with fewer clusters than a
+    verdict needs.
     """
     flipped, freedom = math.isnan(freedom), clusters - 1 if math.isnan(freedom) else freedom
     patterns = math.floor(2 ** (clusters - 1) * 0.05 / rows) if flipped and clusters < 64 else FEW_PATTERNS
@@ -128,11 +130,12 @@ def detectable(low: float, high: float, freedom: float, clusters: int, *, rows: 
 
 @cache
 def _detectable_by_flips(clusters: int, patterns: int) -> float:
-    """The mean, in standard deviations of normal clusters, at which sign flips show a lean four times in five.
+    """The mean, in standard deviations of normal clusters, at which sign flips show a lean with a power of 80 %.
 
-    p is small enough if at most so many sign patterns have a sum as large as the observed one, itself included: with a
-    mean d and noise z, fewer than that many non-empty sets of clusters have mean(z) <= -d. So each draw of z has its
-    least d. The sets are of the eight lowest clusters: of hardly any others is the mean among the lowest.
+    p is small enough if at most `patterns` sign patterns, with the observed one, have a sum as large as the observed
+    one. For a mean d and noise z this means that fewer than `patterns` non-empty sets of clusters have mean(z) <= -d,
+    so each draw of z gives a least d. Only sets of the eight lowest clusters are tried: hardly any other set has one of
+    the lowest means.
     """
     noise = np.sort(np.random.default_rng(0).normal(size=(10_000, clusters)), axis=1)[:, :8]
     chosen = _all_signs(noise.shape[1])[1:]
@@ -141,11 +144,11 @@ def _detectable_by_flips(clusters: int, patterns: int) -> float:
 
 
 def interval_test(value: float, low: float, high: float, freedom: float) -> float:
-    """Two-sided p of a value against 0 that goes with its 95 % interval: below .05 where the interval excludes 0.
+    """Two-sided p of a value against 0 that goes with its 95 % interval: below .05 if the interval excludes 0.
 
-    t = value / standard error with these degrees of freedom, the error from the end of the interval that is nearer
-    to 0. For values that are not means over clusters, or of crossed clusters, where no signs can be flipped. NaN where
-    there is no interval, or one of no width.
+    t = value / standard error with these degrees of freedom; the error follows from the end of the interval nearer to
+    0. For values without clusters whose signs can be flipped: those that are not means, and those of crossed clusters.
+    NaN without an interval, or if it has no width.
     """
     error = value - low if value > 0 else high - value
     if math.isnan(error) or math.isnan(freedom) or freedom <= 0 or error <= 1e-12 * abs(value):
@@ -154,10 +157,10 @@ def interval_test(value: float, low: float, high: float, freedom: float) -> floa
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """Holm's (1979) adjustment of several p-values: the k-th smallest of n times n - k + 1, none below the one before.
+    """Holm's (1979) adjustment of n p-values: the k-th smallest times n - k + 1, or the one before if that is larger.
 
-    NaN stays NaN, and does not count. The same as statsmodels' to the last bit, but without its garbage collection,
-    which took most of the time of a comparison.
+    NaN stays NaN, and does not count. Equal to statsmodels' to the last bit, but without its garbage collection, which
+    took most of the time of a comparison.
     """
     raw = np.asarray(ps, dtype=np.float64)
     order = np.argsort(raw)[: np.count_nonzero(~np.isnan(raw))]

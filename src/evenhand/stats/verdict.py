@@ -1,9 +1,10 @@
 """The one rule behind every verdict: terminal, page, comparison and exports ask it, and nothing else decides.
 
-A value leans where its 95 % interval excludes the neutral value and its p, adjusted by Holm over its family, is
-below .05. Stereotype and default of all items are one family, the rows below them another; where these cannot be told
-apart, all rows of one dataset and measure are. A change counts where the same holds of the change in distance from
-neutral. Where too few words were tested for any result to pass, or the model is unfit, there is no verdict.
+A value leans if its 95 % interval excludes the neutral value and its p, adjusted by Holm over its family, is
+below .05. Stereotype and default of all items are one family, the rows below them another; if stereotype and default
+cannot be told apart, all rows of one dataset and measure are a family. A change counts if the same holds for the change
+in distance from neutral. If too few words were tested for any result to pass, or the model is unfit, there is no
+verdict.
 """
 
 import math
@@ -17,7 +18,7 @@ from evenhand.stats.significance import detectable, holm
 
 ALPHA = 0.05
 FEWEST_CROSSED = 3
-"""Clusters on the smaller side of a crossed design: with two, t has one degree of freedom and decides nothing."""
+"""The fewest clusters on a side of a crossed design: with two, t has one degree of freedom and decides nothing."""
 FAMILY = "p, adjusted by Holm over the rows that are judged together"
 RULE = (
     "the 95 % interval excludes the neutral value, even allowing for the number of rows judged together (p, adjusted "
@@ -33,7 +34,7 @@ Reason = Literal["", "no value", "unfit", "untested", "no interval", "too few"]
 
 @dataclass(frozen=True, slots=True)
 class Lean:
-    """Which side of neutral a value leans to: 1 above, -1 below, 0 where no lean is shown, or `why` says why not."""
+    """The side of neutral that a value leans to: 1 above, -1 below, 0 for none; `why` says why there is no verdict."""
 
     side: int
     why: Reason = ""
@@ -60,12 +61,12 @@ def decide(estimate: Estimate, neutral: float = 0.0, *, unfit: bool = False) -> 
 
 
 def change_side(low: float, high: float, p_holm: float, clusters: int, needed: int, *, unfit: bool = False) -> int:
-    """The rule for a change: -1 nearer, 1 farther, 0 not shown; `low` and `high` are of the change in distance."""
+    """The rule for a change of the distance from neutral, from `low` to `high`: -1 nearer, 1 farther, 0 not shown."""
     return side(low, high) if clusters >= needed and p_holm < ALPHA and not unfit else 0
 
 
 def clusters_needed(rows: int) -> int:
-    """How many clusters a family of `rows` rows needs: flipping all signs of g gives p = 2^(1 - g) at best."""
+    """How many clusters a family of `rows` rows needs: flipping the signs of g clusters gives p = 2^(1 - g) at best."""
     return math.floor(math.log2(2 * rows / ALPHA)) + 1
 
 
@@ -82,10 +83,10 @@ def adjust(family: Sequence[AnyEstimate], *, crossed: bool = False) -> list[AnyE
 
 
 MARKS = {"negligible": "◔", "small": "◑", "clear": "◕", "large": "●"}
-"""The sizes from the smallest on, each with its sign: the fuller, the larger."""
+"""The sizes in ascending order, each with its sign: a fuller circle is a larger size."""
 NO_SIZE = "■"
 SHARES, ODDS = (0.02, 0.05, 0.15), (1.05, 1.2, 2.0)
-"""Where one size ends and the next begins: distances of shares and probabilities, and ratios of odds."""
+"""The limits between sizes: distances of shares and probabilities from neutral, and ratios of odds."""
 OF_SHARES = ("proportion", "probability", "difference of shares", "difference of probabilities")
 """Units of values that lie between 0 and 1, and of their differences."""
 SIZES = (
@@ -96,9 +97,9 @@ SIZES = (
 
 
 def size(estimate: Estimate, neutral: float, unit: str) -> str:
-    """The word for a value whose interval excludes neutral; empty where it does not, or the unit has no sizes.
+    """The size, in a word, of a value whose interval excludes neutral; empty if it does not, or the unit has no sizes.
 
-    It is the least that the data support: the end of the interval that is nearer to neutral decides.
+    It is the least size that the data support: the end of the interval that is nearer to neutral decides.
     """
     side = estimate.side(neutral) if estimate.spans else 0
     if not side:
