@@ -1,4 +1,4 @@
-"""What differs between two models, or one before and after a change: measure by measure, item by item."""
+"""The changes between two runs, of two models or of one before and after a debiasing, compared item by item."""
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -29,29 +29,29 @@ COLUMNS = (
     *("worse", "worse_low", "worse_high", "worse_p", "worse_p_holm", "moved"),
 )
 ONE_TRAINING = "One training of each was compared, not the recipe: another training by the same recipe may differ."
-"""Said of two runs unless `has_wrapper`."""
+"""The caution that every comparison of runs has, unless `has_wrapper`."""
 SIDES = {"she": -1.0, "he": 1.0}
-"""Where P(he) - P(she) should be for words that call for one gender."""
+"""The side of neutral on which P(he) - P(she) should be, by the pronoun that a word calls for."""
 
 
 def has_wrapper(runs: Sequence[StoredRun]) -> bool:
-    """Whether a method that trains nothing changed the answers of one of the models."""
+    """Whether one of the models was debiased by a method that changes its answers and trains nothing."""
     return any("mitigation" in audit.loaded for run in runs for audit in run.record.audits)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Named:
-    """What identifies a row of two runs."""
+    """The labels, estimand and contrast that identify a row of two runs, and its family."""
 
     groups: Mapping[str, str]
     estimand: str = ""
     contrast: str = ""
     family: str = ""
-    """What p is adjusted over; empty where there is no verdict: for a value that mixes stereotype and default."""
+    """p is adjusted over the rows of a family. Empty if the row gets no verdict, such as one that mixes estimands."""
 
     @property
     def group(self) -> str:
-        """The name of the row; among the measure's own values, an empty label is kept."""
+        """The name of the row. Rows of the measure's own values keep labels that are empty."""
         if self.estimand or self.contrast:
             return row_label(self.groups, self.estimand)
         return ", ".join(self.groups.values()) if self.groups else "all"
@@ -59,25 +59,25 @@ class Named:
 
 @dataclass(frozen=True, kw_only=True)
 class Change(OfTask, Named, Difference):
-    """A row of two runs, with what follows from its family."""
+    """A row of two runs: the difference, and the results that depend on its family."""
 
     task: TaskRecord = field(repr=False)
     contrast: str = ""
     crossed: bool = False
     """Whether p is that of a t test."""
     unfit: bool = False
-    """Whether one of the models is unfit to be measured, or they are of two kinds."""
+    """Whether one of the models is unfit to be measured, or one is causal and the other is not."""
     p_holm: float = math.nan
     worse_p_holm: float = math.nan
     detectable: float = math.nan
     needed: int = 0
     start: str = ""
     end: str = ""
-    """What the two runs are called, where there are several to compare."""
+    """The names of the two runs, if more than two runs are compared."""
 
     @property
     def form(self) -> str:
-        """How its values are printed."""
+        """The format of the values."""
         return number_form(self.task, self.neutral, self.contrast or self.estimand)
 
     @property
@@ -86,17 +86,17 @@ class Change(OfTask, Named, Difference):
 
     @property
     def moved(self) -> str:
-        """The change of the distance, in words; empty where none is shown, or the two models allow no verdict."""
+        """The change of the distance in words; empty if no change is shown, or the models allow no verdict."""
         ends = (self.worse_low, self.worse_high, self.worse_p_holm)
         direction = change_side(*ends, self.clusters, self.needed, unfit=self.unfit or not self.family)
         return f"{'towards' if direction < 0 else 'away from'} {self.goal}" if direction else ""
 
     @property
     def way(self) -> str:
-        """What it shows, in a word, by the one rule.
+        """What the row shows by the rule of stats.verdict, in a word.
 
         gained (nearer to where it should be), lost (farther), changed (but not shown to be nearer or farther), few (too
-        few words to tell), same (no change shown), or unjudged (a value that stereotype and default are part of).
+        few words to tell), same (no change shown), or unjudged (the row gets no verdict).
         """
         if self.moved:
             return "gained" if self.moved.startswith("towards") else "lost"
@@ -108,24 +108,25 @@ class Change(OfTask, Named, Difference):
 
 
 def changes(before: StoredRun, after: StoredRun) -> list[Change]:
-    """What differs, for each measure and group that both runs have.
+    """The change of each value that both runs have.
 
-    Where stereotype and default can be told apart, each is a row, `estimand`, and the measure's own values get no
-    verdict. `change` = after - before, item by item (of GEST in logarithms), with an interval clustered as the values'
-    own. `p_holm` is adjusted over the family: stereotype and default of all items, the rows below them, or else all
-    rows of the dataset and measure. `detectable` is the smallest change that such data would show four times in five.
-    Items that one run could not score are `left_out`. Of two samples, the items that both have are compared.
+    Where stereotype and default can be told apart, each is a row (`estimand`), and the measure's own values get no
+    verdict. `change` = after - before, item by item (of GEST in logarithms), with an interval over the same clusters as
+    those of the values. `p_holm` is adjusted over a family: stereotype and default of all items, or the rows below
+    them; without these, all rows of the dataset and measure. `detectable` is the smallest change that such data would
+    show in four cases of five. `left_out` counts items that one of the runs could not score. Runs of different samples
+    are compared by the items that both have.
 
-    `worse` is the change of the distance from `neutral`, below 0 if it shrank, with its interval and p; for words that
-    call for one gender, from what they call for. `moved` says so in words where the rule of stats.verdict holds: the
-    interval of `worse` excludes 0, and its adjusted p is below .05.
+    `worse` is the growth of the distance from `neutral`, with its interval and p; it is below 0 if the distance shrank.
+    For words that call for one gender, it is the distance from what they call for. `moved` says in words that the
+    distance changed, if the interval of `worse` excludes 0 and its adjusted p is below .05.
     """
     tasks = in_common([before, after])
     return adjust_families([row for task in tasks for row in differences(before, after, *task) if row.n])
 
 
 def changes_frame(rows: Sequence[Change], **more: str) -> pd.DataFrame:
-    """The rows as a table. `more` has columns to begin with, and the attribute of a row that each of them holds."""
+    """The rows as a table. `more` are additional first columns, each with the attribute of a row that it holds."""
     columns = more | {name: "name" if name == "measure" else name for name in COLUMNS}
     return pd.DataFrame([[getattr(row, name) for name in columns.values()] for row in rows], columns=list(columns))
 
@@ -133,7 +134,10 @@ def changes_frame(rows: Sequence[Change], **more: str) -> pd.DataFrame:
 def adjust_families(
     rows: Sequence[Change], family: Callable[[Change], object] = lambda row: (row.dataset, row.family)
 ) -> list[Change]:
-    """The rows of one or several comparisons with what depends on their families: adjusted p, detectable, needed."""
+    """The rows of one or several comparisons, with the fields that depend on their families filled in.
+
+    These are the adjusted p, `needed` and `detectable`.
+    """
     adjusted, families = list(rows), dict[object, list[int]]()
     for place, row in enumerate(rows):
         if row.family:
@@ -152,19 +156,22 @@ def adjust_families(
 def differences(
     before: StoredRun, after: StoredRun, dataset: str, measure: str, *, judged: bool = False
 ) -> Iterator[Change]:
-    """The rows of `changes` for one dataset and measure; `adjust_families` adds `p_holm`. `judged`: see `compare`."""
+    """The rows of `changes` for one dataset and measure, without the fields that `adjust_families` fills in.
+
+    For `judged`, see `evenhand.compare`.
+    """
     task = same_task([before, after], dataset, measure, shared=True)
     if measure not in MEASURES:
         raise BadInput(
-            f"'{measure}' is not a measure of evenhand's, so it is not known how its scores are summarised. If it is "
-            "your own, load its `plugin`, or call evenhand.measures.add with its class."
+            f"Unknown measure '{measure}': its scores cannot be summarised. If the measure is your own, load its "
+            "`plugin`, or call evenhand.measures.add with its class."
         )
     same = before.record.fingerprint == after.record.fingerprint
-    one, other = (run.scores_of(dataset, measure) for run in (before, after))
+    scores = [run.scores_of(dataset, measure) for run in (before, after)]
     if (shared := shared_ids(before, after, dataset, measure)) is not None:
-        one, other = (frame[frame["id"].astype(str).isin(shared)] for frame in (one, other))
+        scores = [frame[frame["id"].astype(str).isin(shared)] for frame in scores]
     unfit = of_two_kinds([before, after]) or any(run.record.unfit(task) for run in (before, after))
-    for row in two_values(one, other, task, judged=judged):
+    for row in two_values(scores[0], scores[1], task, judged=judged):
         difference = vars(row.values.difference(row.rng, same, judged=judged))
         named = {part.name: getattr(row, part.name) for part in fields(Named)}
         without_p = {} if row.family else {"p": math.nan}
@@ -173,7 +180,7 @@ def differences(
 
 @dataclass(frozen=True, kw_only=True)
 class TwoValues(Named):
-    """A row of two runs: what it is of, and its scores in both."""
+    """A row of two runs before they are compared, with its scores in both."""
 
     values: Values
     rng: np.random.Generator
@@ -184,17 +191,17 @@ class TwoValues(Named):
 
 
 def two_values(
-    one: pd.DataFrame, other: pd.DataFrame, task: TaskRecord, *, judged: bool = False
+    before: pd.DataFrame, after: pd.DataFrame, task: TaskRecord, *, judged: bool = False
 ) -> Iterator[TwoValues]:
-    """What a task is compared by in two runs: stereotype, default and the rows below them; then the measure's values.
+    """The rows of a task from the scores of two runs: stereotype, default, contrasts; then the measure's own values.
 
-    Where women and men have values of their own, their difference stands for these. With `judged`, without values that
-    get no verdict.
+    The own values are omitted if women and men have separate ones, whose difference is a contrast; with `judged`, also
+    if they get no verdict.
     """
     how = load(task.measure, **task.measure_options)
     name = task.family or task.measure
     agreeing = task.partners is not None and task.partners.agreeing
-    task_rows = list(rows(one, Design.of(task), how, after=other))
+    task_rows = list(rows(before, Design.of(task), how, after=after))
     for row in task_rows:
         rng = generator(task.seed, {**row.groups, "estimand": row.estimand, "gender": row.contrast})
         unjudged = agreeing or (isinstance(row, SummaryRow) and math.isnan(row.neutral))
@@ -205,7 +212,7 @@ def two_values(
     mixes = any(row.main for row in task_rows)
     if task.by_gender or (mixes and judged):
         return
-    joined = one.merge(other[["id", "score"]], on="id", suffixes=("", "_after"), validate="one_to_one")
+    joined = before.merge(after[["id", "score"]], on="id", suffixes=("", "_after"), validate="one_to_one")
     by = list(task.by)
     for labels, part in [((), joined), *(joined.groupby(by) if by else ())]:
         groups = dict(zip(by, map(str, labels), strict=False))
@@ -253,7 +260,7 @@ def _two_summaries(joined: pd.DataFrame, task: TaskRecord, summary: Summary) -> 
 
 
 def _better_direction(task: TaskRecord, part: pd.DataFrame) -> float:
-    """Which way is better: see Values.better."""
+    """The direction in which values of these items are better: see Values.better."""
     if task.better == "higher":
         return 1.0
     directions = {SIDES.get(word, 0.0) for word in part[CALLS_FOR]} if CALLS_FOR in part else {0.0}

@@ -1,4 +1,4 @@
-"""Several runs: each compared with the first, item by item; and side by side, which is nearest to neutral."""
+"""Comparisons of several runs: each with the first, item by item; and all side by side, ranked by distance."""
 
 import json
 from collections.abc import Sequence
@@ -23,12 +23,12 @@ from evenhand.stats.verdict import FEWEST_CROSSED, change_side, clusters_needed
 
 @dataclass(frozen=True)
 class Comparison(Shown):
-    """What differs between a baseline and other runs."""
+    """The changes from a baseline to other runs."""
 
     runs: tuple[StoredRun, ...]
     """The baseline first."""
     rows: tuple[Change, ...] = field(repr=False)
-    """For each run but the first, measure and group; `end` is the run's name, `before` the baseline's value."""
+    """A row for each value of each run but the first; `end` is the run's name, `before` the baseline's value."""
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -41,7 +41,7 @@ class Comparison(Shown):
 
     @property
     def left_out(self) -> list[dict[str, Any]]:
-        """Dataset and measure of what some runs do not have, and `only_in`: the names of those that do."""
+        """Dataset and measure of each task that some runs lack, and the names of the runs that have it (`only_in`)."""
         having = {name: task_names(run) for name, run in zip(self.names, self.runs, strict=True)}
         tasks = dict.fromkeys(task for tasks in having.values() for task in tasks)
         return [
@@ -52,7 +52,7 @@ class Comparison(Shown):
 
     @property
     def shared(self) -> dict[str, int]:
-        """By dataset, how many items are compared where runs are of different samples."""
+        """The number of items that are compared, for each dataset of which the runs have different samples."""
         counts: dict[str, int] = {}
         for run in self.runs[1:]:
             for task in in_common([self.runs[0], run]):
@@ -62,7 +62,7 @@ class Comparison(Shown):
 
     @property
     def of_another_kind(self) -> list[str]:
-        """The names of causal models among others: for them the same measure is a different quantity."""
+        """The names of causal models if others are not causal: for the two, a measure is not the same quantity."""
         if not of_two_kinds(self.runs):
             return []
         return [name for name, run in zip(self.names, self.runs, strict=True) if run.record.causal]
@@ -100,20 +100,20 @@ def compare(runs: Sequence[StoredRun], *, judged: bool = False) -> Comparison:
 
 
 def comparable_tasks(run: StoredRun) -> list[tuple[str, str]]:
-    """Each dataset of a run with its headline measure, by which models are compared."""
+    """Each dataset of a run with its headline measure, by which models are compared; no unknown measures."""
     return [task.name for dataset in run.datasets if (task := run.headline_task(dataset)).measure in MEASURES]
 
 
 def side_by_side(runs: Sequence[StoredRun], dataset: str, measure: str) -> pd.DataFrame:
-    """A row for each group and model: labels, `model`, `value`, `low`, `high`, `n`, `mark`; `total` in rows of all.
+    """A row for each value and model: labels, `model`, `value`, `low`, `high`, `n`, `mark`, `total` (of all items).
 
-    Where stereotype and default can be told apart, the group `row` says which it is of; women minus men by group
-    follow, where they are partners. `mark` is "best" where the model is nearer to the neutral value than every other
-    (for words that call for one gender: farther, on the right side), "worst" where it is farther, and empty where that
-    could be chance: each comparison must pass the rule of stats.verdict, with p adjusted over all comparisons of the
-    table (Bonferroni). Items that one of the models could not score are excluded for all. With a model that is unfit,
-    which is marked so, nothing is ranked. Causal models are not ranked among others: the same measure is another
-    quantity for them.
+    Where stereotype and default can be told apart, the column `row` names the two, and rows of women minus men by
+    group follow, if women and men are partners. `mark` is "best" if the model is shown to be nearer to the neutral
+    value than every other model (for words that call for one gender: farther from it, on the right side), "worst" if
+    it is shown to be farther than every other, and otherwise empty. Each of these comparisons must pass the rule of
+    stats.verdict, with p adjusted over all comparisons of the table (Bonferroni). Items that one of the models could
+    not score are excluded for all. If a model is unfit, it has the mark "unfit", and no model is ranked. Causal models
+    are not ranked among others, since a measure is another quantity for them.
     """
     task = same_task(runs, dataset, measure)
     frames = [run.scores_of(dataset, measure) for run in runs]
@@ -137,7 +137,7 @@ def side_by_side(runs: Sequence[StoredRun], dataset: str, measure: str) -> pd.Da
 
 
 def _marks(frames: list[pd.DataFrame], task: TaskRecord, rows: int) -> dict[str, list[str]]:
-    """Best and worst by label, where each comparison with the others passes the test for the whole table."""
+    """The marks of the models by label: see `side_by_side`. `rows` is the number of values that the table compares."""
     if frames[0].empty:
         return {}
 
@@ -148,7 +148,7 @@ def _marks(frames: list[pd.DataFrame], task: TaskRecord, rows: int) -> dict[str,
     comparisons = rows * (len(frames) - 1)
 
     def farther(label: str, one: int, other: int) -> bool:
-        """Whether the second model is shown to be farther from where it should be than the first."""
+        """Whether the model `other` is shown to be farther from where it should be than the model `one`."""
         row = judged_rows(one, other)[label]
         difference = row.values.difference(generator(task.seed, {"models": "side by side"}), same=False)
         needed = FEWEST_CROSSED if row.crossed else clusters_needed(comparisons)

@@ -1,4 +1,4 @@
-"""Context for a number: what well-known models score, and whether the measure follows a known bias."""
+"""Context for a value: the published values of well-known models, and whether the measure follows a known bias."""
 
 import math
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _rows = cache(read_tsv)
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A published value, where it is from, and how it was measured differently, if it was."""
+    """A published value, its source, and how its measurement differs from the run's."""
 
     model: str
     group: str
@@ -30,7 +30,7 @@ class Reference:
 
 
 def references(record: RunRecord, task: TaskRecord) -> list[Reference]:
-    """The published values of a task's measure on its dataset; a model of another kind has none."""
+    """The published values of a task's measure on its dataset, of models of the same kind as the run's."""
     kind = record.audit_of(task).kind
     return [
         Reference(row["model"], row["group"], float(row["value"]), row["source"], tuple(_differences(row, task)))
@@ -48,10 +48,10 @@ def by_source(record: RunRecord, task: TaskRecord) -> dict[str, list[str]]:
 
 
 def reference_texts(record: RunRecord, task: TaskRecord, label: str, *, contrast: bool) -> list[str]:
-    """What well-known models score for one line of a run, in words: "bert-base-uncased -0.40 (source)".
+    """The published values for one line of a run, in words: "bert-base-uncased -0.40 (source)".
 
-    `label` is the label of its group, empty for all items. With `contrast`, women minus men: the difference of two
-    published values.
+    `label` is the label of the line's group, empty for all items. With `contrast`, the line is women minus men, and
+    each value is the difference of two published ones.
     """
     rows = references(record, task)
     if contrast:
@@ -77,21 +77,21 @@ def _differences(row: dict[str, str], task: TaskRecord) -> Iterator[str]:
 
 
 ORDERS, PARTLY = 0.9, 0.5
-"""Rank correlations from which on a measure orders models by their bias, well or partly."""
+"""The lowest rank correlations with which a measure orders models by their bias well, and partly."""
 
 
 @dataclass(frozen=True)
 class Followed:
-    """How a measure's values on a dataset rank models trained at several rates of bias: `evenhand metaeval`."""
+    """How well a measure's values on a dataset rank models trained at several rates of bias: `evenhand metaeval`."""
 
     reading: str
-    """What was ranked: a measure without a direction of its own was read towards stereotypes."""
+    """The values that were ranked. Those of a measure without a direction were read towards stereotypes."""
     model: str
     models: int
     spearman: float
-    """With the rate of bias; above 0 where the measure goes the way it should, NaN where it never changed."""
+    """The correlation with the rate of bias: above 0 if the value moves the right way, NaN if it never changed."""
     smallest: float = math.nan
-    """The change of the rate, from 0 to 1, that one audit detects half of the time; NaN where it is not known."""
+    """The change of the rate (between 0 and 1) that one audit detects half of the time; NaN if unknown."""
 
     @property
     def causal(self) -> bool:
@@ -112,7 +112,7 @@ class Followed:
 
 
 def meta_evaluation(run: RunRecord, task: TaskRecord, estimand: str = "") -> Followed | None:
-    """The meta-evaluation of this number; None where this one was not tested."""
+    """The meta-evaluation of a task's stereotype, default or own value (`estimand` empty); None if there is none."""
     known = _meta_evaluations().get((*task.name, estimand))
     of_files = run.audits[-1].kind == "vectors"  # only networks were trained
     return known if known and not of_files and known.causal == run.causal else None

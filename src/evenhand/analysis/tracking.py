@@ -1,4 +1,4 @@
-"""How a model's values change from checkpoint to checkpoint: a curve for each headline value, neighbours compared."""
+"""The values of a model from checkpoint to checkpoint: a curve for each headline value, and the changes along it."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ from evenhand.runs.record import TaskRecord
 from evenhand.runs.rows import Row
 
 SHOWN = ("lost", "gained", "changed")
-"""What analysis.change.Change.way calls a change that is shown."""
+"""The values of analysis.change.Change.way that are a change: the worst first."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Track(Shown):
     runs: tuple[StoredRun, ...]
     curves: tuple[Curve, ...] = field(repr=False)
     rows: tuple[Change, ...] = field(default=(), repr=False)
-    """For each curve every two neighbours, `start` and `end`, then the first and the last checkpoint.
+    """For each curve, a row for every two neighbours (`start` and `end`), and one for the first and last checkpoint.
 
     p is adjusted by Holm over the whole training.
     """
@@ -55,7 +55,7 @@ class Track(Shown):
 
     @cached_property
     def labels(self) -> list[str]:
-        """What the checkpoints are called: checkpoint-500, step-000500, a revision, or the name of the model."""
+        """The names of the checkpoints: checkpoint-500, step-000500, a revision, or the name of the model."""
         tails = [run.path.name.rpartition("--")[2] for run in self.runs]
         both = zip(tails, self.runs, strict=True)
         names = [tail if CHECKPOINT.fullmatch(tail) else run.record.model for tail, run in both]
@@ -66,7 +66,7 @@ class Track(Shown):
 
     @property
     def short_labels(self) -> list[str]:
-        """The labels without what they have in common: the numbers of checkpoint-100 and checkpoint-200."""
+        """The labels without their common beginning: for checkpoint-100 and checkpoint-200, the numbers."""
         numbered = [label for label in self.labels if CHECKPOINT.fullmatch(label) and label[-1].isdigit()]
         starts = {label.rstrip("0123456789") for label in numbered}
         if len(starts) != 1:
@@ -98,12 +98,12 @@ class Track(Shown):
 
     @cached_property
     def shown(self) -> list[Change]:
-        """The changes between neighbours that are shown, in the order of the checkpoints; what got worse first."""
+        """The changes between neighbours that are shown, in the order of the checkpoints; for each, the worst first."""
         return self._shown_changes(neighbours=True)
 
     @cached_property
     def overall(self) -> list[Change]:
-        """What is shown to have changed from the first to the last checkpoint, where they are not neighbours."""
+        """The changes from the first to the last checkpoint that are shown, if the two are not neighbours."""
         return self._shown_changes(neighbours=False)
 
     def _shown_changes(self, neighbours: bool) -> list[Change]:
@@ -112,7 +112,7 @@ class Track(Shown):
 
     @property
     def same_weights(self) -> list[list[str]]:
-        """The names of checkpoints that are one and the same model, by fingerprint."""
+        """The names of checkpoints that have the same fingerprint, and so are the same model, a list for each model."""
         by_model: dict[str, list[str]] = {}
         for label, run in zip(self.labels, self.runs, strict=True):
             by_model.setdefault(run.record.fingerprint, []).append(label)
@@ -135,16 +135,16 @@ class Track(Shown):
 
 
 def way_of(row: Change) -> str:
-    """What a change shows, in a word: see Change.way; unfit where the doctor calls one of the two so."""
+    """What a change shows, in a word: `Change.way`, or "unfit" if one of the two models is unfit to be measured."""
     return "unfit" if row.unfit else row.way
 
 
 def make_track(runs: Sequence[StoredRun]) -> Track:
     """The curves of these runs, in this order, and the changes between neighbours and from the first to the last.
 
-    A curve is what a dataset is judged by: stereotype and default, or else the value of all items. A
-    change is shown by the one rule of stats.verdict, whose family is here the whole training: every two neighbours, and
-    the first with the last, on every curve.
+    Each number that a dataset is judged by is a curve: stereotype and default, or else the value of all items. A change
+    is shown if it passes the rule of stats.verdict. Its family is the whole training: every two neighbours, and the
+    first and last checkpoint, on every curve.
     """
     if len(runs) < 2:
         raise BadInput(f"A curve needs two checkpoints or more. Got {len(runs)}.")
@@ -162,7 +162,7 @@ def make_track(runs: Sequence[StoredRun]) -> Track:
 
 
 def compare_checkpoints(track: Track) -> list[Change]:
-    """The rows of a track, from the scores of the runs on the tasks of the curves."""
+    """The rows of a track, computed from the scores of its runs on the tasks of its curves."""
     tasks = {curve.task.name: curve.task for curve in track.curves}
     rows = [row for task in tasks.values() for row in _changes(track, task)]
     return adjust_families(rows, family=lambda row: "training")

@@ -1,4 +1,4 @@
-"""The value of the same items in two runs: their difference, and whether it is nearer to where it should be."""
+"""The value of the same items in two runs: its difference, and whether it came nearer to where it should be."""
 
 import math
 from abc import ABC, abstractmethod
@@ -18,7 +18,7 @@ from evenhand.stats.verdict import ALPHA
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """Both values, their difference with interval and p, and how much farther from its goal the second is."""
+    """Both values, their difference with interval and p, and how much farther from its goal the second one is."""
 
     n: int
     left_out: int
@@ -41,17 +41,17 @@ class Difference:
 
 @dataclass(frozen=True)
 class Values(ABC):
-    """The scores of some items before and after; NaN where one of the two has none."""
+    """The scores of the same items in two runs, `before` and `after`; NaN if a run has no score of the item."""
 
     before: Floats
     after: Floats
     clusters: Sequence[str]
     neutral: float
     better: float
-    """1 where higher is better, -1 where lower is, 0 where nearer to neutral is, NaN where one cannot say."""
+    """1 if higher is better, -1 if lower is better, 0 if nearer to neutral is better, NaN if items differ in this."""
     crossed: Sequence[Sequence[str]] = field(default=(), kw_only=True)
     sets: Sequence[str] | None = field(default=None, kw_only=True)
-    """The sets that count equally, however large; without them, each item counts equally."""
+    """The set of each item. Sets of any size count equally; without sets, each item counts equally."""
 
     @abstractmethod
     def ends(self) -> tuple[float, float]:
@@ -72,19 +72,19 @@ class Values(ABC):
         return replace(self, **ends, clusters=clusters, crossed=crossed, sets=sets)
 
     def missing_scores(self, scored: Any) -> str:
-        """Which scores are missing for a value, in words; empty where those of this mask suffice."""
+        """The scores that a value lacks if only those of this mask are known, in words; empty if it lacks none."""
         return ""
 
     @property
     def distance(self) -> float:
-        """How far the value before is from where it should be."""
+        """How far the value of the first run is from where it should be."""
         value = self.ends()[0]
         return -self.better * value if self.better else abs(value - self.neutral)
 
     def difference(self, rng: np.random.Generator, same: bool, *, judged: bool = False) -> Difference:
-        """Both values, their difference and what follows; `same`: of the same model, so that 0 is exact.
+        """Compare the two values. With `same`, both are of the same model, so that a difference of 0 is exact.
 
-        With `judged`, the growth of the distance is not computed where no verdict can rest on it.
+        With `judged`, the growth of the distance is not computed if no verdict can rest on it.
         """
         scored = ~np.isnan(self.before - self.after)
         both = self if scored.all() else self.part(scored)
@@ -107,9 +107,9 @@ class Values(ABC):
         """The growth of the distance from where the value should be, with its interval and p.
 
         With c = after - before and u = before + after - 2 neutral, the distance |after - neutral| grows by sign(u c)
-        min(|u|, |c|). Both have intervals, and the interval is all that they allow: which side of neutral a value is on
-        is as uncertain as the value. The distance changes only if neither is 0, so its p is the larger of theirs (an
-        intersection-union test; Berger 1982, Technometrics 24:295-300).
+        min(|u|, |c|). The interval of the growth holds every growth that the intervals of c and u allow, since the side
+        of neutral that a value is on is as uncertain as the value. The distance changes only if neither c nor u is 0,
+        so p is the larger of their two p (an intersection-union test; Berger 1982, Technometrics 24:295-300).
         """
         (before, after), (low, high, p, _) = ends, change
         if self.better in (1.0, -1.0):
@@ -117,7 +117,7 @@ class Values(ABC):
             return -self.better * (after - before), least, most, p
         if math.isnan(self.better) or math.isnan(self.neutral):
             return math.nan, math.nan, math.nan, math.nan
-        if judged and p >= ALPHA:  # then so is the larger of the two
+        if judged and p >= ALPHA:  # the larger of both p is not below ALPHA either
             return math.nan, math.nan, math.nan, p
         least, most, p_middle, _ = self.middle(rng)
         corners = [
@@ -132,7 +132,7 @@ class Means(Values):
     """Values that are means of the numbers `before` and `after`."""
 
     every: Sequence[str] = ()
-    """The sets that must all be there for a value."""
+    """The sets that must all have items for a value."""
     shares: bool = False
     """Whether the value is the share of items that score 1."""
     unit: bool = False
@@ -145,7 +145,7 @@ class Means(Values):
         return float((self.before * weights).mean()), float((self.after * weights).mean())
 
     def change(self, rng: np.random.Generator) -> IntervalAndTest:
-        """Signs of whole clusters are flipped, or p goes with the interval where clusters cross."""
+        """The interval of the mean, and a test that flips the signs of whole clusters; a t test if clusters cross."""
         return self._interval_and_test(self.after - self.before, rng)
 
     def middle(self, rng: np.random.Generator) -> IntervalAndTest:
@@ -161,7 +161,7 @@ class Means(Values):
     def _interval_and_test(
         self, values: Floats, rng: np.random.Generator, neutral: float = 0.0, *, signed: bool = True
     ) -> IntervalAndTest:
-        """Interval and p of the mean of these values; `signed` ones are differences."""
+        """Interval and p of the mean of these values, which are differences if `signed`."""
         n = len(set(self.clusters))
         if self.sets is None and self.shares and n > 1 and np.ptp(values) == 0 and abs(values[0]) in (0.0, 1.0):
             ends = agreed_interval(float(values[0]), n, signed=signed)
@@ -172,7 +172,7 @@ class Means(Values):
 
 @dataclass(frozen=True, kw_only=True)
 class Summaries(Values):
-    """Values by any summary: both runs are resampled together, and whole clusters swapped between them."""
+    """Values by any summary, with a bootstrap of both runs together and a test that swaps clusters between them."""
 
     summary: Summary
     groups: Sequence[Mapping[str, str]]
@@ -187,7 +187,7 @@ class Summaries(Values):
         return IntervalAndTest(*paired.difference.interval(rng), paired.swap_test(rng))
 
     def middle(self, rng: np.random.Generator) -> IntervalAndTest:
-        """A bootstrap over clusters, with the p that goes with it."""
+        """A bootstrap over clusters, and the p that follows from its interval."""
         middle = self._pairs().middle
         low, high = (end - self.neutral for end in middle.interval(rng))
         p = interval_test(middle.value - self.neutral, low, high, middle.clusters - 1)
