@@ -8,7 +8,7 @@ from evenhand.checks.base import Case, LeftOut, is_number
 from evenhand.core.model import CAREFUL, FINE, UNFIT, Finding, Verdict, ask
 from evenhand.core.questions import Answer, Question
 from evenhand.errors import ModelError
-from evenhand.models.base import Examined, apart, count_overflows
+from evenhand.models.base import Examined, count_overflows, largest_difference
 from evenhand.stats.estimate import NOT_FINITE
 
 ROUNDING = {"float32": 1e-4, "bfloat16": 0.2, "float16": 0.02}
@@ -91,7 +91,9 @@ def _cast_answers(model: Examined, dtype: str, questions: Sequence[Question]) ->
 def _largest_difference(one: Sequence[Answer], other: Sequence[Answer]) -> float:
     """The largest difference between log-probabilities; infinite if only one of two is a number."""
     answered = ((x, y) for x, y in zip(one, other, strict=True) if is_number(x) or is_number(y))
-    return max((apart(x, y) if is_number(x) and is_number(y) else math.inf for x, y in answered), default=0.0)
+    return max(
+        (largest_difference(x, y) if is_number(x) and is_number(y) else math.inf for x, y in answered), default=0.0
+    )
 
 
 def _format_nats(far: float) -> str:

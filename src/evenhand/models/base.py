@@ -1,4 +1,4 @@
-"""Optional abilities of models: batches planned beforehand, inspection, running in another process."""
+"""Optional abilities of models, as protocols: planned batches, inspection, running in another process."""
 
 import math
 from abc import ABC, abstractmethod
@@ -25,22 +25,22 @@ class Planned(Model, Protocol):
         """The batches that answer these questions."""
 
     def stream(self, batches: Sequence[tuple[int, Batch]]) -> Iterable[tuple[int, Values]]:
-        """The values of each batch, with its number, as they come."""
+        """The values of each batch, with the number of the batch, as batches finish."""
 
 
 def check_questions(model: Planned, questions: Sequence[Question]) -> None:
-    """Raise if the model cannot answer questions like these, before anything is measured."""
-    apart = [q for q in questions if isinstance(q, Unplanned)] if isinstance(model, Batched) else []
-    model.plan([question for question in questions if question not in apart])
-    if apart and isinstance(model, Batched):
-        next(iter(model.batched_answers(apart)), None)  # checks tokens and layers before the first pass
+    """Raise an error if the model cannot answer these questions, before anything is measured."""
+    unplanned = [q for q in questions if isinstance(q, Unplanned)] if isinstance(model, Batched) else []
+    model.plan([question for question in questions if question not in unplanned])
+    if unplanned and isinstance(model, Batched):
+        next(iter(model.batched_answers(unplanned)), None)  # checks tokens and layers before the first pass
 
 
 class OwnInputs(ABC):
-    """Wraps a network from `evenhand.load` to ask it with inputs of your own, which `readings` makes."""
+    """Wraps a network from `evenhand.load` to give it your own inputs, which `readings` makes from questions."""
 
     def __init__(self, model: Any, name: str, inputs: str) -> None:
-        """`name` is appended to the model's name; `inputs` describes the inputs. A run records both."""
+        """`name` is appended to the model's name, and `inputs` describes the inputs. A run records both."""
         self.model = model
         self.name = f"{model.name}--{name}"
         self.fingerprint = f"{model.fingerprint}-{name}"
@@ -49,7 +49,7 @@ class OwnInputs(ABC):
 
     @abstractmethod
     def readings(self, questions: Sequence[Question]) -> list[Reading]:
-        """Each question as token ids, and the positions and tokens to read the log-probabilities of."""
+        """For each question, the token ids, and the positions and tokens whose log-probabilities are read."""
 
     def plan(self, questions: Sequence[Question]) -> Plan:
         return Plan(self.readings(questions), self.model.limit)
@@ -60,45 +60,45 @@ class OwnInputs(ABC):
 
 @runtime_checkable
 class Batched(Planned, Protocol):
-    """A model that gives vectors or writes texts: what no plan of positions to read can have."""
+    """A model that gives vectors or writes texts, which a plan of positions to read cannot describe."""
 
     def batched_answers(self, questions: Sequence[Any], answered: Container[int] = ()) -> Iterable[Numbered]:
-        """The answers to `Unplanned` questions that are not `answered`, each with its number, batch by batch."""
+        """The answers to the `Unplanned` questions whose number is not in `answered`, by number, batch by batch."""
 
 
 @runtime_checkable
 class Streams(Model, Protocol):
-    """A model whose answers come one by one; those that came before an error, or Ctrl-C, are kept."""
+    """A model that gives its answers one by one. Answers given before an error, or before Ctrl-C, are kept."""
 
     def answers(self, questions: Sequence[Question]) -> Iterable[tuple[int, Answer]]:
-        """The answer to each question, with its number, as they come."""
+        """The answer to each question, with the number of the question, as answers come."""
 
 
 @runtime_checkable
 class Selective(Model, Protocol):
-    """A model that can be asked only some questions. The doctor asks it a few of these."""
+    """A model that can answer only some kinds of questions. The doctor asks it a few of those."""
 
     def cannot(self, question: Question) -> str:
-        """Why it cannot be asked this; empty if it can."""
+        """The reason why the model cannot be asked this question; empty if it can."""
 
 
 @runtime_checkable
 class CountsRequests(Model, Protocol):
-    """A model that is sent requests for a question, none if it cannot be asked it; a budget counts them."""
+    """A model that says which requests answer a question, none if it cannot be asked. A budget counts them."""
 
     def requests(self, question: Question) -> Sequence[object]: ...
 
 
 @runtime_checkable
 class Recognisable(Model, Protocol):
-    """A model whose weights cannot be seen: some of its answers show whether it is still the same model."""
+    """A model whose weights cannot be seen. Its reference answers show whether it is still the same model."""
 
     reference: Mapping[Question, Answer]
-    """Answers by which the model is recognised."""
+    """The answers that are compared later, by question."""
     tolerance: float
-    """Nats by which the same answers may differ at another time."""
+    """The difference in nats that two answers of the same model may have."""
     good: int
-    """How often the reference answers were confirmed; grows while answers come."""
+    """The number of times that the reference answers were confirmed so far."""
 
 
 @runtime_checkable
@@ -106,7 +106,7 @@ class Chats(Model, Protocol):
     """A causal model that may be asked in chats."""
 
     chats: bool
-    """Whether it can be: it has a chat template, or its server has chats."""
+    """Whether the model has a chat template, or its server has a chat API."""
 
 
 @runtime_checkable
@@ -114,29 +114,29 @@ class Metered(Model, Protocol):
     """A model whose answers cost something."""
 
     def spend(self) -> Mapping[str, int]:
-        """What was spent since this was last asked, by what it is: requests, tokens."""
+        """What was spent since the last call, by kind: requests, tokens."""
 
 
 @runtime_checkable
 class SelfChecked(Model, Protocol):
-    """A model that has findings of its own for the doctor, and for the record of a run."""
+    """A model that brings findings for the doctor and for the record of a run."""
 
     def findings(self, language: str) -> Iterable[Finding]:
-        """What a user who measures it in this language should know about it."""
+        """What users should know before they measure the model in this language."""
 
 
 class ServerChanged(ModelError):
-    """The numbers of a recognisable model have changed: its answers since they were last checked are void."""
+    """The reference answers of a `Recognisable` model have changed. Its answers since the last check are void."""
 
 
 def refusal(model: Selective, questions: Iterable[Question]) -> str:
-    """Why the model cannot be asked one of these questions; empty if it can be asked them all."""
+    """The reason why the model cannot be asked one of these questions; empty if it can be asked all of them."""
     with foreign(f"The model '{model.name}' failed to say what it cannot be asked", model):
         return next(filter(None, map(model.cannot, questions)), "")
 
 
-def apart(one: Answer, other: Answer) -> float:
-    """The largest difference between two answers, in nats; infinite if their lengths differ."""
+def largest_difference(one: Answer, other: Answer) -> float:
+    """The largest difference between the numbers of two answers, in nats; infinite if their lengths differ."""
     if len(one.logps) != len(other.logps):
         return math.inf
     return max((abs(a - b) for a, b in zip(one.logps, other.logps, strict=True)), default=0.0)
@@ -144,14 +144,14 @@ def apart(one: Answer, other: Answer) -> float:
 
 @runtime_checkable
 class RunsInWorker(Planned, Protocol):
-    """A model that runs in another process."""
+    """A model that runs in another process, such as a Ray worker."""
 
     def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """The result of `function(model, *arguments)`, called in the model's process."""
 
 
 def count_overflows(model: Model) -> int:
-    """How many inputs overflowed in half precision and were computed in float32; 0 where the model does not count."""
+    """The number of inputs that overflowed in half precision and were computed in float32; 0 if it is not counted."""
     return int(model.overflowed) if hasattr(model, "overflowed") else 0
 
 
@@ -161,15 +161,15 @@ class Examined(Planned, TokenCounter, Described, Protocol):
 
     @property
     def kind(self) -> str:
-        """What an audit runs on it: masked, causal or nli."""
+        """The kind of model: masked, causal or nli. It decides which suite an audit runs."""
 
     @property
     def longest(self) -> int:
-        """The highest number of tokens of an input, special tokens included."""
+        """The maximum number of tokens of an input, special tokens included."""
 
     @property
     def mask(self) -> str:
-        """The mask token; empty where there is none."""
+        """The mask token; empty if the tokenizer has none."""
 
     def cast(self, dtype: str) -> Model:
         """A copy in another precision: float32, bfloat16 or float16."""

@@ -1,4 +1,4 @@
-"""A model that stores its answers: nothing is computed twice, and an interrupted run is resumed."""
+"""A wrapper that stores a model's answers, so that nothing is computed twice and an interrupted run is resumed."""
 
 import json
 import logging
@@ -27,20 +27,20 @@ from evenhand.models.base import (
     Selective,
     ServerChanged,
     Streams,
-    apart,
+    largest_difference,
     refusal,
 )
 from evenhand.models.planning.plan import Batch, Values, gc_frozen, run_batches
 
 TEXT = "text"
-"""Answers with a text are stored as JSON: the numbers, and the text."""
+"""The form of an answer with a text: JSON of its numbers and its text."""
 
 
 def key(question: Question) -> str:
-    """The question as canonical JSON, the same in every process and release; a user's class by its full name."""
+    """The question as canonical JSON, the same in every process and release. A user's class has its full name."""
     if not is_ours(question):
         return _json(question, _to_jsonable)
-    usual = {field.name: field.default for field in fields(question) if field.name != "masks"}  # which old keys have
+    usual = {field.name: field.default for field in fields(question) if field.name != "masks"}  # old keys have `masks`
     equal = {field.name for field in fields(question) if field.compare}
     unusual = {name: v for name, v in asdict(question).items() if name in equal and v != usual.get(name, object())}
     return _json({"ask": type(question).__name__.lower(), **unusual}, int)
@@ -51,20 +51,20 @@ def _json(thing: object, default: Callable[[Any], Any]) -> str:
 
 
 def _to_jsonable(thing: Any) -> Any:
-    """A part of a user's question as JSON: a dataclass with its full name, since another may have the same fields."""
+    """A part of a user's question as JSON. A dataclass gets its full name, since two classes may have equal fields."""
     if is_dataclass(thing):
         kind = f"{type(thing).__module__}.{type(thing).__qualname__}"
         return {"ask": kind, "fields": {field.name: getattr(thing, field.name) for field in fields(thing)}}
     if isinstance(thing, Integral):  # numpy's
         return int(thing)
     raise BadInput(
-        "A question is kept by its fields, which must be texts, Python's numbers, None, or tuples or dataclasses of "
-        f"these. Got {thing!r}."
+        "Answers are stored by the fields of their question, which must be texts, Python's numbers, None, or tuples or "
+        f"dataclasses of these. Got {thing!r}."
     )
 
 
 def unpack_answer(blob: bytes, note: str, form: str) -> Answer:
-    """Decode a stored answer. New answers are decoded, too: a score must not depend on float32 or float64."""
+    """Decode a stored answer. New answers are packed and decoded too, so that stored ones are equal to them."""
     if form == TEXT:
         numbers, text = json.loads(blob)
         return Answer(tuple(numbers), note, text=text)
@@ -72,24 +72,24 @@ def unpack_answer(blob: bytes, note: str, form: str) -> Answer:
 
 
 def pack_answer(answer: Answer, form: str) -> bytes:
-    """The bytes of an answer in this form."""
+    """The answer as bytes in the form that `stored_form` gives."""
     if form == TEXT:
         return json.dumps([[round(n, 5) for n in answer.numbers], answer.text]).encode()
     return pack(answer.numbers, form)
 
 
 def stored_form(question: Question) -> str:
-    """The numpy dtype in which the numbers of its answer are stored; TEXT for an answer with a text."""
+    """The numpy dtype in which the numbers of the question's answer are stored; `TEXT` for an answer with a text."""
     return str(getattr(question, "stored_as", "<f8"))
 
 
 def pack(numbers: Sequence[float], form: str = "<f8") -> bytes:
-    """Numbers as bytes of a numpy dtype."""
+    """The numbers as bytes of this numpy dtype."""
     return np.asarray(numbers, dtype=form).tobytes()
 
 
 def unpack(blob: bytes, form: str = "<f8") -> list[float]:
-    """The numbers that `pack` made bytes of."""
+    """The numbers that `pack` turned into these bytes."""
     numbers: list[float] = np.frombuffer(blob, dtype=form).tolist()
     return numbers
 
@@ -113,9 +113,9 @@ CREATE TABLE IF NOT EXISTS spent (
 """
 ADD = "INSERT INTO spent VALUES (?, ?, ?) ON CONFLICT (fingerprint, name) DO UPDATE SET count = count + excluded.count"
 WRITTEN_EVERY = 0.2
-"""Seconds between writes: one write takes longer than a fast server's answer."""
+"""Seconds between writes, since a write takes longer than a fast server's answer."""
 VERSION = 1
-"""Version of the file format; since 1, every row has a checksum of its other columns."""
+"""Version of the file format. Since version 1, every row has a checksum of its other columns."""
 CHECKED = {"answers": "fingerprint, question, logps, note", "batches": "fingerprint, batch, logps"}
 """The columns of each table that go into the checksum."""
 
@@ -123,8 +123,8 @@ CHECKED = {"answers": "fingerprint, question, logps, note", "batches": "fingerpr
 class Remembering:
     """Wraps a model and stores its answers in an SQLite file, by the model's fingerprint and the question.
 
-    They are written as each batch finishes. The plan is made from all questions, answered ones included, and finished
-    batches are skipped, so a resumed run has the same numbers as an uninterrupted one.
+    Answers are written when a batch finishes. The plan is made from all questions, answered ones included, and finished
+    batches are skipped, so a resumed run has the same numbers as an uninterrupted run.
     """
 
     def __init__(self, model: Model, path: Path) -> None:
@@ -136,23 +136,23 @@ class Remembering:
         self.work = Work()
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
-        """One answer for each question, in order: stored ones, and the rest from the model."""
-        apart = [isinstance(question, Unplanned) for question in questions]
-        if any(apart) and not all(apart) and isinstance(self.model, Batched):
-            batched = iter(self.answer(list(compress(questions, apart))))
-            others = iter(self.answer([q for q in questions if not isinstance(q, Unplanned)]))
-            return [next(batched if is_apart else others) for is_apart in apart]
+        """One answer for each question, in order. The model is asked only for answers that are not stored."""
+        unplanned = [isinstance(question, Unplanned) for question in questions]
+        if any(unplanned) and not all(unplanned) and isinstance(self.model, Batched):
+            batched = iter(self.answer(list(compress(questions, unplanned))))
+            planned = iter(self.answer([q for q in questions if not isinstance(q, Unplanned)]))
+            return [next(batched if is_unplanned else planned) for is_unplanned in unplanned]
         with open_store(self.path) as store:
             answers, damaged = read_answers(store, self.fingerprint, questions)
             if damaged:
-                log.warning(f"{damaged:,} of the answers in '{self.path}' are damaged, and are asked for again.")
+                log.warning(f"{damaged:,} answers in '{self.path}' are damaged. The model is asked for them again.")
             self.work += Work(len(questions), len(answers))
             rest = [i for i in range(len(questions)) if i not in answers]
             if isinstance(self.model, Selective):
                 refused = {i: Answer.none(why) for i in rest if (why := refusal(self.model, [questions[i]]))}
                 self._keep(store, questions, answers, refused.items())
                 rest = [i for i in rest if i not in refused]
-            if rest and all(apart) and isinstance(self.model, Batched):
+            if rest and all(unplanned) and isinstance(self.model, Batched):
                 with foreign(f"The model '{self.name}' failed to answer", self.model):
                     for batch in self.model.batched_answers(questions, frozenset(answers)):
                         self._keep(store, questions, answers, ((n, check_answer(questions[n], a)) for n, a in batch))
@@ -168,7 +168,7 @@ class Remembering:
 
     @property
     def costs(self) -> dict[str, int]:
-        """What the answers in the file have cost so far, in this audit and those before."""
+        """What the answers in the file have cost so far, over all audits, by kind: requests, tokens."""
         with open_store(self.path) as store:
             return dict(store.execute("SELECT name, count FROM spent WHERE fingerprint = ?", (self.fingerprint,)))
 
@@ -207,12 +207,13 @@ class Remembering:
                 void = [(self.fingerprint, key(questions[i])) for i in unchecked]
                 store.executemany("DELETE FROM answers WHERE fingerprint = ? AND question = ?", void)
             raise
-        finally:  # also what was answered before an error, or Ctrl-C
+        finally:  # also keeps answers that came before an error, or before Ctrl-C
             self._keep(store, questions, answers, fresh)
         if len(answers) < len(questions):
-            given = len(rest) - len(questions) + len(answers)
+            count = len(rest) - len(questions) + len(answers)
             raise ModelError(
-                f"'{self.name}' gave {given} answers to {len(rest)} questions: `answers` must give one for each."
+                f"'{self.name}' gave {count} answers to {len(rest)} questions. Its method `answers` must give one "
+                "answer to each question."
             )
         self.work += Work(inputs=len(rest), batches=len(rest))
 
@@ -243,7 +244,7 @@ class Remembering:
         batch: Batch | None = None,
         values: Values = (),
     ) -> None:
-        """Add the answers that are new, and write them with their batch, all or nothing."""
+        """Add the new answers, and write them with their batch and the model's costs in one transaction."""
         fresh = {i: answer for i, answer in numbered if i not in answers}
         rows = [
             (self.fingerprint, key(questions[i]), pack_answer(a, stored_form(questions[i])), a.note)
@@ -256,7 +257,7 @@ class Remembering:
                 row = self.fingerprint, batch.key, pack(list(chain(*values)))
                 store.execute("INSERT OR REPLACE INTO batches VALUES (?, ?, ?, ?)", (*row, _checksum(*row)))
             if isinstance(self.model, Metered):
-                store.executemany(ADD, [(self.fingerprint, *what) for what in self.model.spend().items()])
+                store.executemany(ADD, [(self.fingerprint, *cost) for cost in self.model.spend().items()])
         answers |= {
             i: unpack_answer(numbers, note, stored_form(questions[i]))
             for i, (*_, numbers, note) in zip(fresh, rows, strict=True)
@@ -264,26 +265,27 @@ class Remembering:
 
 
 def check_same_model(path: Path, model: Recognisable) -> None:
-    """Compare the model's reference answers with the stored ones, and store them; an error if they differ.
+    """Store the model's reference answers. Raise an error if the stored ones differ: it is then another model.
 
-    A server may have another model behind the same name.
+    A server may have put another model behind the same name.
     """
     questions = list(model.reference)
     with open_store(path) as store:
         before, _ = read_answers(store, model.fingerprint, questions)
         for i, answer in before.items():
             now = model.reference[questions[i]]
-            if not (far := apart(answer, now)) <= model.tolerance:
+            if not (far := largest_difference(answer, now)) <= model.tolerance:
                 raise RunError(
-                    f"Another model is behind the name '{model.name}' than when '{path.parent}' was begun: the answer "
-                    f"to the same question is {far:.2g} nats away. Choose another `name`, or start over: `fresh`."
+                    f"The server has another model behind the name '{model.name}' than when '{path.parent}' was begun: "
+                    f"answers to the same question differ by {far:.2g} nats. Choose another `name` for this run, or "
+                    "start over with `fresh`."
                 )
         Remembering(model, path)._keep(store, questions, dict(before), enumerate(model.reference.values()))
 
 
 @dataclass(frozen=True)
 class CachedAnswers:
-    """The stored answers of a run, in place of its model, for scoring again."""
+    """The stored answers of a run in the place of its model, to compute its scores again."""
 
     path: Path
     name: str
@@ -291,18 +293,20 @@ class CachedAnswers:
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
         if not self.path.is_file():
-            raise RunError(f"'{self.path}' does not exist: there are no answers to score again. Run the audit.")
+            raise RunError(
+                f"'{self.path}' does not exist, so there are no answers to compute scores from. Run the audit again."
+            )
         with open_store(self.path, update=False) as store:
             answers, damaged = read_answers(store, self.fingerprint, questions)
         if damaged:
             raise RunError(
                 f"{damaged:,} of {len(questions):,} answers in '{self.path}' are damaged: their checksums do not "
-                "match. Run the audit again: it asks the model for these alone."
+                "match. Run the audit again. It asks the model only for the damaged answers."
             )
         if missing := len(questions) - len(answers):
             raise RunError(
                 f"{missing} of {len(questions)} answers are not in '{self.path}': the run was stopped, or the dataset "
-                "has changed since. Run the audit again: it resumes from the answers that are there."
+                "has changed since. Run the audit again. It keeps the stored answers and asks for the others."
             )
         return [answers[i] for i in range(len(questions))]
 
@@ -328,7 +332,7 @@ def read_answers(store: Store, fingerprint: str, questions: Sequence[Question]) 
 
 
 def delete_batches(path: Path) -> None:
-    """Delete finished batches that are left when all is answered, after a run was killed just before its end."""
+    """Delete the batches that remain if a run was killed after its last answer."""
     with open_store(path) as store, store:
         store.execute("DELETE FROM batches")
 
@@ -343,9 +347,10 @@ def fingerprints(path: Path) -> set[str]:
 
 @contextmanager
 def open_store(path: Path, *, update: bool = True) -> Iterator[Store]:
-    """Open the file of answers, or create it; errors of SQLite become a `RunError`.
+    """Open or create the file of answers. Errors of SQLite become a `RunError`.
 
-    A file of an older version gets its checksums, unless it is only to be read: it may be write-protected.
+    With `update`, rows of an older version get their checksums. Without it nothing is written, so the file may be
+    write-protected.
     """
     try:
         with closing(sqlite3.connect(path, timeout=60)) as store:
@@ -368,7 +373,7 @@ def _version(store: Store) -> int:
 
 
 def _add_checksums(store: Store) -> None:
-    """Give the rows of an older version their checksums."""
+    """Add checksums to a file of an older version, and set its version."""
     if _version(store) >= VERSION:
         return
     store.create_function("checksum_of", -1, _checksum, deterministic=True)

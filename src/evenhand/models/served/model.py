@@ -14,7 +14,7 @@ from evenhand.core.progress import part
 from evenhand.core.questions import Answer, Choose, Entail, Question, Write
 from evenhand.core.words import words
 from evenhand.errors import BadInput, ModelError, UnfitModel
-from evenhand.models.base import ServerChanged, apart
+from evenhand.models.base import ServerChanged, largest_difference
 from evenhand.models.planning.plan import normalise_logps
 from evenhand.models.planning.sequences import as_choice, label_words
 from evenhand.models.planning.tokens import Unanswerable
@@ -183,7 +183,7 @@ class ServedModel:
     def _check_reference(self) -> None:
         for question, before in self.reference.items():
             now = Answer(tuple(reference_answer(self.client, question, self.ability)))
-            if not (far := apart(before, now)) <= self.tolerance:
+            if not (far := largest_difference(before, now)) <= self.tolerance:
                 away = f"{far:.2g} nats away" if far < math.inf else "otherwise"
                 raise ServerChanged(
                     f"The numbers of '{self.name}' have changed: the same question is answered {away}, not as at the "
