@@ -1,1 +1,1 @@
-"""From questions to batches, and from the batches' numbers back to answers. No torch."""
+"""Turn questions into batches, and the numbers of batches into answers. Does not import torch."""

@@ -1,4 +1,4 @@
-"""From a question to masked inputs: which tokens are masked, and where the answer is read."""
+"""Turn questions into masked inputs: which tokens are masked, and at which positions the answer is read."""
 
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -19,25 +19,23 @@ from evenhand.models.planning.tokens import (
 
 
 def answerable(question: Question, *, next_sentence: bool = False) -> Fill | Likelihood | Follows:
-    """The question, if a masked language model can answer it, one with a next-sentence head or without."""
+    """The question. Raises an error if a masked model, with a next-sentence head or without, cannot answer it."""
     if isinstance(question, Fill | Likelihood) or (next_sentence and isinstance(question, Follows)):
         return question
     if isinstance(question, Follows):
         raise UnfitModel(
-            "This model has no next-sentence head, as BERT has: it cannot say whether one sentence follows another. Of "
-            "StereoSet, measure `dataset='stereoset-intrasentence'`, or score the tokens of the sentences with the "
-            "option asks=likelihood, which is another quantity."
+            "This model has no next-sentence head (BERT has one), so it cannot say whether one sentence follows "
+            "another. Of StereoSet, measure `dataset='stereoset-intrasentence'`, or use the option asks=likelihood, which "
+            "scores the tokens of the sentences and so is another quantity."
         )
     known = tokens.built_in(question, "A masked language model")
     other = "an NLI classifier" if isinstance(known, Entail) else "a causal language model"
-    raise UnfitModel(
-        f"A masked language model cannot answer {type(question).__name__} questions. They are for {other}."
-    )
+    raise UnfitModel(f"A masked language model cannot answer {type(question).__name__} questions. Use {other}.")
 
 
 @dataclass
 class Masked:
-    """Turns questions into reads of masked inputs; `mask` is the id of the mask token, `size` that of `plan.join`."""
+    """Turns questions into reads of masked inputs. `mask` is the id of the mask token; for `size`, see `plan.join`."""
 
     tokenized: Mapping[str, TokenizedText]
     pairs: Mapping[Pair, TokenizedPair]
@@ -54,12 +52,12 @@ class Masked:
             return _as_reading(self._likelihood(question))
         if not question.among:
             return _as_reading(self._fill(question))
-        together = tokens.frame(question)
-        if together not in self._compared:  # the same for all candidates of a blank
-            self._compared[together] = _as_reading(self._fill(question))
-        shared = self._compared[together]
-        place = question.among.index(question.answer)
-        return Reading(shared.reads, shared.note, lambda values: (normalise_logps(values)[place],))
+        frame = tokens.frame(question)
+        if frame not in self._compared:  # all candidates of a blank have the same reads
+            self._compared[frame] = _as_reading(self._fill(question))
+        shared = self._compared[frame]
+        candidate = question.among.index(question.answer)
+        return Reading(shared.reads, shared.note, lambda values: (normalise_logps(values)[candidate],))
 
     def _fill(self, question: Fill) -> Iterator[Read]:
         for answer in question.among or (question.answer,):
@@ -87,7 +85,7 @@ class Masked:
                 if (place := question.read_after_filling) is not None:
                     places = [(tokenized.holding(place), tokenized.ids[filled[0]])]
                 yield Read(tuple(ids), tuple((p - sum(d < p for d in omitted), token) for p, token in places))
-        if len(set(question.among)) == 1:  # the answer would be certain, whatever the model
+        if len(set(question.among)) == 1:  # the only candidate has probability 1 for every model
             raise Unanswerable(NO_OTHER)
 
     def _likelihood(self, question: Likelihood) -> Iterator[Read]:
@@ -108,7 +106,7 @@ class Masked:
         hidden: Ids = (self.mask,)
         for position in counted:
             later = position + 1
-            if words:  # the rest of the word is masked with its token
+            if words:  # later tokens of the word are masked together with this token
                 while later < len(ids) and words[later] == words[position]:
                     later += 1
                 hidden = (self.mask,) * (later - position)

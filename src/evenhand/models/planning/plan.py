@@ -1,9 +1,9 @@
-"""From questions to batches: every distinct input once, in batches of similar length, planned before any is run.
+"""Plan all batches that answer a list of questions. Equal inputs are run once, inputs of similar length together.
 
     questions -> readings -> distinct inputs -> batches -> values -> answers
 
-The plan depends only on the questions and the limit. So a run that was stopped, or is distributed, has the same batches
-as an uninterrupted local one, and the same numbers to the last bit.
+The plan depends only on the questions and the limit. So a resumed or distributed run has the same batches as an
+uninterrupted local run, and the same numbers to the last bit.
 """
 
 import gc
@@ -29,34 +29,34 @@ log = logging.getLogger(__name__)
 
 Numbers = NDArray[np.int64]
 Ids = tuple[int, ...]
-"""The tokens of an input, each with its type or parent, if it has one: see `join`."""
+"""The tokens of an input, each packed with its type or its parent, if it has one: see `join`."""
 Cell = tuple[int, int]
-"""A position in an input, and the token (or label) whose log-probability is read there, and how: see `join`."""
+"""A position in an input, and the token or label whose log-probability is read there: see `join`."""
 Values = Sequence[Sequence[float]]
 """For each input of a batch, the log-probabilities of its cells."""
 PLAIN, WEIGHED, FOLLOWS = range(3)
-"""What a cell reads: see `join`."""
-WORTH_SAYING = 5.0  # seconds: shorter work needs no estimate
+"""The kinds of cells: see `join`."""
+WORTH_SAYING = 5.0  # seconds of remaining work from which an estimate is logged
 
 
 def join(tokens: Iterable[int], beside: Iterable[int], size: int) -> tuple[int, ...]:
-    """One integer for each token and what goes with it: `token + size * beside`; nothing else packs them.
+    """Pack each token with a second number into one integer, `token + size * beside`. `split` unpacks them.
 
-    Plans, the cache and workers compare, hash, store and send inputs and cells without knowing what a network takes.
-    `size` is the number of the network's embeddings, and `beside`
+    Plans, the cache and workers compare, hash, store and send these integers without knowing what they mean. `size` is
+    the number of the network's embeddings. The second number `beside` is
 
         in a text    0
-        in a pair    the token's type: to which of the two texts it belongs
-        in a tree    the token's parent, by its place in the row; the root, mostly the start token, is its own
-        in a cell    PLAIN: the log-probability of the token is read, or, of an NLI classifier, of the label
-                     WEIGHED: the same, times the attention that the token gets
-                     FOLLOWS: of what the next-sentence head says; its labels are 0, it follows, and 1, it does not
+        in a pair    the token's type: 0 in the first text, 1 in the second
+        in a tree    the position of the token's parent in the row; the root, mostly the start token, is its own parent
+        in a cell    PLAIN: read the log-probability of the token, or of the label of an NLI classifier
+                     WEIGHED: read the log-probability of the token, times the attention that the token gets
+                     FOLLOWS: read the next-sentence head's log-probability of a label: 0, it follows; 1, it does not
     """
-    return tuple(token + size * more for token, more in zip(tokens, beside, strict=True))
+    return tuple(token + size * second for token, second in zip(tokens, beside, strict=True))
 
 
 def split(joined: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The tokens, and what goes with them."""
+    """The tokens, and the second numbers that `join` packed with them."""
     beside, tokens = np.divmod(joined, size)
     return tokens, beside
 
@@ -70,7 +70,7 @@ class Read(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A question as the reads that answer it, or a note saying why it has no answer."""
+    """The reads that answer a question, or a note why it has no answer. `finish` makes the answer from their values."""
 
     reads: tuple[Read, ...] = ()
     note: str = ""
@@ -78,28 +78,28 @@ class Reading:
 
 
 def normalise_logps(values: list[tuple[float, ...]]) -> tuple[float, ...]:
-    """The log-probability of each candidate, normalised over all of them; `values` has those of its tokens."""
+    """The log-probability of each candidate, normalised over the candidates. `values` has those of its tokens."""
     totals = [math.fsum(logps) for logps in values]
     whole = np.logaddexp.reduce(totals)
     return tuple(float(total - whole) for total in totals)
 
 
 def common_beginning(sequences: Sequence[Ids]) -> int:
-    """The number of tokens with which all of the sequences begin."""
+    """The length of the longest beginning that all sequences share."""
     different = (n for n, column in enumerate(zip(*sequences, strict=False)) if len(set(column)) > 1)
     return next(different, min(map(len, sequences)))
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Inputs of similar length that go through the model together, and the cells to read from each."""
+    """Inputs of similar length that go through the model together, and the cells to read from each input."""
 
     inputs: tuple[Ids, ...]
     cells: tuple[tuple[Cell, ...], ...]
 
     @property
     def tokens(self) -> int:
-        """The number of tokens, padding included."""
+        """The number of tokens, including padding."""
         return len(self.inputs) * len(self.inputs[0])
 
     @cached_property
@@ -107,7 +107,7 @@ class Batch:
         return hashlib.sha256(repr((self.inputs, self.cells)).encode()).hexdigest()
 
     def places(self) -> tuple[Numbers, Numbers, Numbers]:
-        """The distinct places to read (row and position), then for each cell the number of its place and its token."""
+        """The distinct places to read, as rows and positions; for each cell, the index of its place; and its token."""
         rows = np.repeat(np.arange(len(self.cells)), [len(cells) for cells in self.cells])
         positions, tokens = np.array(list(chain.from_iterable(self.cells))).T
         length = len(self.inputs[0])
@@ -125,10 +125,10 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How large a batch may be: tokens with padding, inputs, and positions projected onto the vocabulary.
+    """The maximum size of a batch: tokens including padding, inputs, and positions projected onto the vocabulary.
 
-    A batch of `enough` tokens takes no shorter input: one more batch costs less than padding. With 0, all inputs of a
-    batch have one length, for networks that let padding leak into their answers.
+    A batch that has `enough` tokens takes no shorter inputs, since another batch costs less than padding. With
+    `enough=0`, all inputs of a batch have the same length, for networks that let padding leak into their answers.
     """
 
     tokens: int
@@ -138,7 +138,7 @@ class Limit:
 
 
 class Plan:
-    """The batches that answer a list of questions, and the way back from their values to the answers."""
+    """The batches that answer a list of questions; `settle` turns their values into the answers."""
 
     def __init__(self, readings: Sequence[Reading], limit: Limit) -> None:
         self.readings = readings
@@ -146,7 +146,7 @@ class Plan:
         self._reads, inputs, self._cells = _distinct_inputs(groups.values())
         self.inputs = len(inputs)
         self._numbers = [row.tolist() for row in _split_batches(inputs, self._cells, limit)]
-        """The inputs of each batch, by number."""
+        """For each batch, the numbers of its inputs."""
         self.batches = [
             Batch(tuple(map(inputs.__getitem__, numbers)), tuple(map(self._cells.__getitem__, numbers)))
             for numbers in self._numbers
@@ -156,7 +156,7 @@ class Plan:
         group = {reads: number for number, reads in enumerate(groups)}
         self._group = [group[id(reading.reads)] for reading in readings]
         self.needs = [needs[number] for number in self._group]
-        """For each question, the numbers of the batches it waits for."""
+        """For each question, the numbers of the batches that it needs."""
         self._waiting: list[list[int]] = [[] for _ in self.batches]
         for question, batches in enumerate(self.needs):
             for batch in batches:
@@ -164,16 +164,16 @@ class Plan:
         self._open = [len(batches) for batches in self.needs]
         self._values: list[Sequence[float]] = [()] * self.inputs
         self._by_cell: dict[int, dict[Cell, float]] = {}
-        self._found: dict[int, list[tuple[float, ...]]] = {}
+        self._by_group: dict[int, list[tuple[float, ...]]] = {}
 
     def unanswerable(self) -> Iterator[tuple[int, Answer]]:
-        """The answers, all missing, to questions that no batch can answer, by index."""
+        """A missing answer, with its note, for each question that no batch can answer, by index of the question."""
         for question, reading in enumerate(self.readings):
             if not reading.reads:
                 yield question, Answer.none(reading.note)
 
     def settle(self, batch: int, values: Values) -> Iterator[tuple[int, Answer]]:
-        """Take the values of the batch of this number; returns the answers that are now known, by index."""
+        """Take the values of the batch of this number. Yields the answers that are now complete, by index."""
         for number, row in zip(self._numbers[batch], values, strict=True):
             self._values[number] = row
         for question in self._waiting[batch]:
@@ -183,9 +183,9 @@ class Plan:
 
     def _answer(self, question: int) -> Answer:
         reading, group = self.readings[question], self._group[question]
-        by_read = self._found.get(group)
+        by_read = self._by_group.get(group)
         if by_read is None:
-            by_read = self._found[group] = [
+            by_read = self._by_group[group] = [
                 self._read(number, read.cells) for number, read in zip(self._reads[group], reading.reads, strict=True)
             ]
         logps = reading.finish(by_read)
@@ -195,37 +195,37 @@ class Plan:
         known, row = self._cells[number], self._values[number]
         if known == cells:
             return tuple(row)
-        if number not in self._by_cell:  # several questions read from it, at different places
+        if number not in self._by_cell:  # several questions read different cells of this input
             self._by_cell[number] = dict(zip(known, row, strict=True))
         return tuple(map(self._by_cell[number].__getitem__, cells))
 
 
 def _distinct_inputs(groups: Iterable[tuple[Read, ...]]) -> tuple[list[list[int]], list[Ids], list[tuple[Cell, ...]]]:
-    """For each group the number of each read's input; the distinct inputs; and for each of them all of its cells.
+    """For each group, the number of the input of each read; then the distinct inputs; then all cells of each input.
 
-    Later lookups are by number, which is cheaper than by input.
+    Inputs are numbered because later lookups by number are cheaper than by input.
     """
     numbers: dict[Ids, int] = {}
     cells: list[tuple[Cell, ...]] = []
-    merged: dict[int, dict[Cell, None]] = {}  # for inputs that are read at several places
+    merged: dict[int, dict[Cell, None]] = {}  # of inputs whose reads have different cells
     reads = []
     for group in groups:
-        of_group = []
+        in_group = []
         for ids, asked in group:
             number = numbers.setdefault(ids, len(cells))
             if number == len(cells):
                 cells.append(asked)
             elif (known := cells[number]) != asked:
                 merged.setdefault(number, dict.fromkeys(known)).update(dict.fromkeys(asked))
-            of_group.append(number)
-        reads.append(of_group)
+            in_group.append(number)
+        reads.append(in_group)
     for number, several in merged.items():
         cells[number] = tuple(several)
     return reads, list(numbers), cells
 
 
 def _split_batches(inputs: Sequence[Ids], cells: Sequence[tuple[Cell, ...]], limit: Limit) -> Iterator[Numbers]:
-    """The numbers of the inputs of each batch, longest first; an input that exceeds the limit has its own batch."""
+    """For each batch, the numbers of its inputs, longest first. An input above the limit is a batch by itself."""
     lengths = np.array([len(ids) for ids in inputs], dtype=np.int64)
     order = np.argsort(-lengths, kind="stable")
     rising = -lengths[order]
@@ -245,11 +245,11 @@ def _split_batches(inputs: Sequence[Ids], cells: Sequence[tuple[Cell, ...]], lim
 
 
 Stream = Callable[[Sequence[tuple[int, Batch]]], Iterable[tuple[int, Values]]]
-"""Runs numbered batches; gives their values with the numbers, in the order in which they finish."""
+"""Runs numbered batches, and yields the number and the values of each batch in the order in which batches finish."""
 
 
 def run_batches(plan: Plan, numbers: Iterable[int], stream: Stream) -> Iterator[tuple[int, Values]]:
-    """Run these batches of the plan, with a progress bar, and log how long it will take."""
+    """Run these batches of the plan with a progress bar, and log an estimate of the remaining time."""
     batches = [(number, plan.batches[number]) for number in numbers]
     total = sum(batch.tokens for _, batch in batches)
     done, announced, start = 0, False, time.monotonic()
@@ -275,14 +275,14 @@ def run_plan(plan: Plan, stream: Stream) -> list[Answer]:
 
 
 def answer_all(model: Any, questions: Sequence[Question]) -> list[Answer]:
-    """The answers of a model that plans its batches; questions without a plan go to its `batched_answers`."""
-    apart = [isinstance(question, Unplanned) and hasattr(model, "batched_answers") for question in questions]
-    planned = [question for question, is_apart in zip(questions, apart, strict=True) if not is_apart]
-    others = [question for question, is_apart in zip(questions, apart, strict=True) if is_apart]
-    rest = iter(run_plan(model.plan(planned), model.stream) if planned else ())
+    """The answers of a model that plans its batches. `Unplanned` questions go to its `batched_answers`."""
+    unplanned = [isinstance(question, Unplanned) and hasattr(model, "batched_answers") for question in questions]
+    planned = [question for question, is_unplanned in zip(questions, unplanned, strict=True) if not is_unplanned]
+    others = [question for question, is_unplanned in zip(questions, unplanned, strict=True) if is_unplanned]
+    from_plan = iter(run_plan(model.plan(planned), model.stream) if planned else ())
     batched = dict(chain.from_iterable(model.batched_answers(others))) if others else {}
     following = (batched[number] for number in range(len(others)))
-    return [next(following) if is_apart else next(rest) for is_apart in apart]
+    return [next(following) if is_unplanned else next(from_plan) for is_unplanned in unplanned]
 
 
 def duration(seconds: float) -> str:
@@ -294,7 +294,7 @@ def duration(seconds: float) -> str:
 
 @contextmanager
 def gc_disabled() -> Iterator[None]:
-    """Disable the garbage collector, which took a third of planning's time; new objects then count as old."""
+    """Disable the garbage collector, which took a third of the time of planning. New objects become old at the end."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -308,9 +308,9 @@ def gc_disabled() -> Iterator[None]:
 
 @contextmanager
 def gc_frozen() -> Iterator[None]:
-    """Hide existing objects from the garbage collector, which would search a large plan again and again.
+    """Hide existing objects from the garbage collector, which would traverse a large plan again and again.
 
-    Does nothing where other code has frozen objects: unfreezing ours would unfreeze those too.
+    Does nothing if other code has frozen objects, since unfreezing ours would unfreeze theirs too.
     """
     free = gc.get_freeze_count() == 0
     if free:

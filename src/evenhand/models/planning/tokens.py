@@ -1,4 +1,4 @@
-"""Texts as a tokenizer sees them, and which tokens a span covers."""
+"""Tokenized texts, and the tokens that cover a span."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from evenhand.errors import BadInput, UnfitModel
 from evenhand.models.planning.plan import Ids, join
 
 Pair = tuple[str, str]
-Given = TypeVar("Given", str, Pair)
+Input = TypeVar("Input", str, Pair)
 
-CHUNK = 1000  # texts in one call of a tokenizer
+CHUNK = 1000  # texts or pairs in one call of a tokenizer
 
 UNKNOWN = "unknown word"
 TOO_LONG = "too long"
@@ -25,21 +25,21 @@ NONE_CHANGED = "no token that the other sentence lacks"
 
 
 class Unanswerable(Exception):
-    """A question about a text has no answer; the message is the answer's note."""
+    """A question has no answer. The message becomes the note of the answer."""
 
 
 @dataclass(frozen=True)
 class TokenizedText:
-    """The tokens of a text, special tokens at their places."""
+    """The tokens of a text, including special tokens."""
 
     text: str
     ids: Ids
     added: Sequence[int]
-    """1 for the special tokens around the text, 0 for its own tokens."""
+    """For each token, 1 if the tokenizer added it around the text, else 0."""
     encoding: Any
-    """The tokenizer's own record, for what is seldom needed."""
+    """The tokenizer's `Encoding` of the text, with offsets and word ids."""
     note: str = ""
-    """Why nothing can be asked about the text; empty where it can."""
+    """The reason why no question about the text has an answer; empty if questions have answers."""
 
     def usable(self) -> Self:
         if self.note:
@@ -53,20 +53,21 @@ class TokenizedText:
     def inside(self, span: Span) -> list[int]:
         """The positions of the tokens that make up the span.
 
-        Prefix-space and SentencePiece tokenizers count the space before a word as part of its first token, or as a
-        token: both belong to the word. A token that reaches beyond the span cannot be masked without masking its
-        neighbour, so there is no answer.
+        Some tokenizers make the space before a word part of its first token, others make it a token. In both cases the
+        space belongs to the word. A token that reaches beyond the span cannot be masked without masking a part of the
+        next word, so `Unanswerable` is raised.
         """
-        overlapping = [i for i, (start, stop) in self._own.items() if start < span.stop and span.start < stop]
-        if not overlapping or self._own[overlapping[0]][0] < span.start or self._own[overlapping[-1]][1] > span.stop:
+        spans = self._spans
+        overlapping = [i for i, (start, stop) in spans.items() if start < span.stop and span.start < stop]
+        if not overlapping or spans[overlapping[0]][0] < span.start or spans[overlapping[-1]][1] > span.stop:
             raise Unanswerable(STRADDLES)
         first = overlapping[0]
-        while first - 1 in self.positions and first - 1 not in self._own:
+        while first - 1 in self.positions and first - 1 not in spans:
             first -= 1
         return list(range(first, overlapping[-1] + 1))
 
     def holding(self, character: int) -> int:
-        for position, (start, stop) in self._own.items():
+        for position, (start, stop) in self._spans.items():
             if start <= character < stop:
                 return position
         raise Unanswerable(STRADDLES)
@@ -79,33 +80,33 @@ class TokenizedText:
         return positions
 
     @cached_property
-    def _own(self) -> dict[int, tuple[int, int]]:
-        """The characters of each token without white space around them; tokens of only white space are left out."""
-        own = {}
+    def _spans(self) -> dict[int, tuple[int, int]]:
+        """The start and stop of each token, without white space around it. Tokens of only white space are excluded."""
+        spans = {}
         offsets = self.encoding.offsets
         for position in self.positions:
             start, stop = offsets[position]
             characters = self.text[start:stop]
             if stripped := characters.strip():
                 start += characters.index(stripped)
-                own[position] = start, start + len(stripped)
-        return own
+                spans[position] = start, start + len(stripped)
+        return spans
 
 
 def built_in(question: Question, model: str) -> BuiltIn:
-    """The question, if it is one of evenhand's own; no network of ours can answer others."""
+    """The question. Raises an error if it is not one of evenhand's own, which no network of ours can answer."""
     if isinstance(question, BuiltIn):
         return question
     if not hasattr(question, "fault"):
         raise BadInput(f"A question is a Fill, a Likelihood, an Entail, a Follows or a Choose. Got {question!r}.")
     raise UnfitModel(
-        f"{model} cannot answer {type(question).__name__} questions, which are not evenhand's own. They are for a "
-        "model of your own: an object with a `name`, a `fingerprint` and a method `answer`."
+        f"{model} cannot answer {type(question).__name__} questions, which are not evenhand's own. Use a model of your "
+        "own that can: an object with a `name`, a `fingerprint` and a method `answer`."
     )
 
 
 def frame(question: BuiltIn) -> Hashable:
-    """The same key for all questions about one blank's candidates; any other question is its own key."""
+    """A key that questions about different candidates of the same blank share. Any other question is its own key."""
     if not isinstance(question, Fill) or not question.among:
         return question
     before, after = question.text[: question.blank.start], question.text[question.blank.stop :]
@@ -115,7 +116,7 @@ def frame(question: BuiltIn) -> Hashable:
 
 
 def texts(question: Question) -> list[str]:
-    """The texts a tokenizer must see before the question can be read, other than in pairs."""
+    """The texts, other than pairs, that must be tokenized before the question can be read."""
     if isinstance(question, Fill):
         return [question.filled(candidate)[0] for candidate in question.among or (question.answer,)]
     if isinstance(question, Choose):
@@ -124,16 +125,16 @@ def texts(question: Question) -> list[str]:
 
 
 def counted_positions(question: Likelihood, tokenized: Mapping[str, TokenizedText]) -> list[int]:
-    """The positions of the tokens that count: outside the skipped spans, and shared by both sentences, or changed."""
+    """The positions of the tokens that count: outside skipped spans and, of two versions, shared by both or changed."""
     tokenized_text = tokenized[question.text].usable()
     outside = tokenized_text.outside(question.skip)
     if not question.versus:
         return outside
-    # With special tokens, and leaving out common ones in long texts, as in the released code of CrowS-Pairs.
-    one, other = (tokenized[text].ids for text in question.versus)
-    same = SequenceMatcher(None, one, other).get_matching_blocks()
-    which = question.versus.index(question.text)
-    shared = {place for block in same for place in range(block[which], block[which] + block.size)}
+    # As in the released code of CrowS-Pairs, special tokens are matched too, and in long texts frequent tokens are not.
+    first, second = (tokenized[text].ids for text in question.versus)
+    blocks = SequenceMatcher(None, first, second).get_matching_blocks()
+    side = question.versus.index(question.text)
+    shared = {place for block in blocks for place in range(block[side], block[side] + block.size)}
     changed = question.masked == "changed"
     if not (counted := [position for position in outside if (position in shared) != changed]):
         raise Unanswerable(NONE_CHANGED if changed else NONE_SHARED)
@@ -141,12 +142,12 @@ def counted_positions(question: Likelihood, tokenized: Mapping[str, TokenizedTex
 
 
 def encode(tokenizer: Any, texts: Iterable[str], longest: int, *, templated: bool = False) -> dict[str, TokenizedText]:
-    """The tokens of each distinct text; `templated` texts have their special tokens in them, where they are allowed."""
+    """The tokens of each distinct text. `templated` texts contain their special tokens, which are then allowed."""
     note_on = _notes(tokenizer, longest, set(tokenizer.all_special_ids) if templated else frozenset())
     unneeded = dict.fromkeys(["return_attention_mask", "return_token_type_ids"], False)
     unneeded |= {"add_special_tokens": False} if templated else {}
     tokenized = {}
-    # A tokenizer without offsets raises, rather than give wrong ones.
+    # A tokenizer that has no offsets raises an error here.
     for chunk, encoded in _in_chunks(tokenizer, texts, lambda some: (some,), return_offsets_mapping=True, **unneeded):
         for row, text in enumerate(chunk):
             ids = tuple(encoded["input_ids"][row])
@@ -156,32 +157,32 @@ def encode(tokenizer: Any, texts: Iterable[str], longest: int, *, templated: boo
 
 
 def _in_chunks(
-    tokenizer: Any, given: Iterable[Given], texts: Callable[[list[Given]], Iterable[Sequence[str]]], **how: bool
-) -> Iterator[tuple[list[Given], Any]]:
-    """The distinct values of `given` in chunks, each with the tokenizer's output for their `texts`, never truncated."""
-    distinct = list(dict.fromkeys(given))
-    how |= {"truncation": False, "padding": False, "return_special_tokens_mask": True, "verbose": False}
+    tokenizer: Any, inputs: Iterable[Input], texts: Callable[[list[Input]], Iterable[Sequence[str]]], **options: bool
+) -> Iterator[tuple[list[Input], Any]]:
+    """The distinct inputs in chunks, each with the tokenizer's untruncated output for the `texts` of the chunk."""
+    distinct = list(dict.fromkeys(inputs))
+    options |= {"truncation": False, "padding": False, "return_special_tokens_mask": True, "verbose": False}
     for start in range(0, len(distinct), CHUNK):
         chunk = distinct[start : start + CHUNK]
-        yield chunk, tokenizer(*texts(chunk), **how)
+        yield chunk, tokenizer(*texts(chunk), **options)
 
 
 @dataclass(frozen=True, slots=True)
 class TokenizedPair:
-    """The tokens of two texts, joined by the tokenizer with its own separators."""
+    """The tokens of two texts, which the tokenizer joined with its separators."""
 
     ids: Ids
     types: Ids
-    """Which of the two texts each token belongs to; empty where the tokenizer does not say."""
+    """For each token, 0 or 1: the text that it belongs to. Empty if the tokenizer gives no types."""
     note: str = ""
 
     def with_types(self, size: int, known: int) -> Ids:
-        """Each token with its type, if the network has `known` types and these are among them."""
+        """Each token packed with its type; the tokens alone if there are no types, or one is not below `known`."""
         return join(self.ids, self.types, size) if self.types and max(self.types) < known else self.ids
 
 
 def encode_pairs(tokenizer: Any, pairs: Iterable[Pair], longest: int) -> dict[Pair, TokenizedPair]:
-    """The tokens of each distinct pair of texts, never cut."""
+    """The tokens of each distinct pair of texts, never truncated."""
     note_on = _notes(tokenizer, longest)
     tokenized = {}
     for chunk, encoded in _in_chunks(tokenizer, pairs, lambda some: map(list, zip(*some, strict=True))):
@@ -189,22 +190,22 @@ def encode_pairs(tokenizer: Any, pairs: Iterable[Pair], longest: int) -> dict[Pa
         for row, pair in enumerate(chunk):
             ids = tuple(encoded["input_ids"][row])
             note = note_on(ids, encoded["special_tokens_mask"][row])
-            if not {0, 1} <= set(encoded.sequence_ids(row)):  # nothing is left of one of the two
+            if not {0, 1} <= set(encoded.sequence_ids(row)):  # the tokenizer dropped all characters of one text
                 note = UNKNOWN
             tokenized[pair] = TokenizedPair(ids, tuple(types[row]), note)
     return tokenized
 
 
 def _notes(tokenizer: Any, longest: int, expected: Set[int] = frozenset()) -> Callable[[Ids, Sequence[int]], str]:
-    """A function that says why nothing can be asked about these tokens; empty where it can."""
+    """A function of token ids that gives the note of their text; see `TokenizedText.note`."""
     unknown = None if tokenizer.unk_token_id in expected else tokenizer.unk_token_id
     special = set(tokenizer.all_special_ids) - {unknown} - expected
 
     def note(ids: Ids, added: Sequence[int]) -> str:
-        own = {token for token, is_added in zip(ids, added, strict=True) if not is_added}
-        if not own or unknown in own:
+        of_text = {token for token, is_added in zip(ids, added, strict=True) if not is_added}
+        if not of_text or unknown in of_text:
             return UNKNOWN
-        if special & own:
+        if special & of_text:
             return SPECIAL
         return TOO_LONG if len(ids) > longest else ""
 
@@ -212,7 +213,7 @@ def _notes(tokenizer: Any, longest: int, expected: Set[int] = frozenset()) -> Ca
 
 
 def count(text: TokenizedText, span: Span) -> int:
-    """The number of tokens of the span; 0 where the text cannot be represented."""
+    """The number of tokens of the span; 0 if the text has a note, or a token reaches beyond the span."""
     try:
         return len(text.usable().inside(span))
     except Unanswerable:

@@ -1,4 +1,4 @@
-"""Which tokens complete a listed word, after which letters: for the first gendered word of a text."""
+"""The tokens that complete a listed word after given letters, to find the first gendered word of a text."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,16 +16,16 @@ GENDERS = ("female", "male")
 
 @dataclass(frozen=True, slots=True)
 class Completing:
-    """Tokens that complete a word of each gender, female first: at once, or unless a letter follows."""
+    """The tokens that complete a word of each gender, female first: by themselves, or unless a letter follows."""
 
     inside: tuple[Tokens, Tokens]
-    """A character that is no letter follows the word in the same token."""
+    """Tokens in which a character other than a letter follows the word."""
     at_end: tuple[Tokens, Tokens]
-    """The token ends with the word's last letter."""
+    """Tokens that end with the word's last letter."""
 
 
 def token_texts(tokenizer: Any, size: int) -> list[str]:
-    """The text that each token adds behind another one, spaces included; empty for tokens that add none."""
+    """The text that each token adds after another token, including spaces; empty for special tokens."""
     anchor = tokenizer("a", add_special_tokens=False)["input_ids"][-1]
     known = min(size, len(tokenizer))
     pairs = [[anchor], *([anchor, token] for token in range(known))]
@@ -36,10 +36,10 @@ def token_texts(tokenizer: Any, size: int) -> list[str]:
 
 
 class WordTokens:
-    """The tokens of a vocabulary, by what they do to a text that ends with some letters: its state.
+    """The tokens of a vocabulary, and the words that they complete after a state: the letters that a text ends with.
 
-    A word is a run of letters, in any case. `boundary` says which tokens begin with no letter, so that they end the
-    word before them.
+    A word is a sequence of letters in upper or lower case. `boundary` marks the tokens that begin with a character
+    other than a letter, and so end the word before them.
     """
 
     def __init__(self, texts: Sequence[str], female: Sequence[str], male: Sequence[str]) -> None:
@@ -60,24 +60,24 @@ class WordTokens:
         self._none = _completing(([], []), ([], []))
 
     def after(self, state: str, token: int) -> str:
-        """The state that a token makes of another one."""
+        """The state after a token that follows `state`."""
         text = self._texts[token]
         return state + text if not text or text.isalpha() else self._tails[token]
 
     def gender(self, state: str) -> int | None:
-        """0 if the state is a female word, 1 if it is a male one, None for others."""
+        """0 if the state is a female word, 1 if it is a male word, else None."""
         return self.words.get(state)
 
     @cached_property
     def anywhere(self) -> Completing:
-        """The tokens that complete a word after any state: one that they begin themselves."""
+        """The tokens that complete a word after every state, since the word also begins in the token."""
         inside: tuple[list[int], list[int]] = ([], [])
         at_end: tuple[list[int], list[int]] = ([], [])
         for token, text in enumerate(self._texts):
             if not text or text.isalpha():
                 continue
-            own = WORD.findall(text[len(_head(text)) :])
-            whole = own[:-1] if own and self._tails[token] else own
+            begun = WORD.findall(text[len(_head(text)) :])
+            whole = begun[:-1] if begun and self._tails[token] else begun
             first = next((self.words[word] for word in whole if word in self.words), None)
             if first is not None:
                 inside[first].append(token)
@@ -86,8 +86,8 @@ class WordTokens:
         return _completing(inside, at_end)
 
     def of(self, state: str) -> Completing:
-        """The tokens that complete a word that the state begins; they begin with letters."""
-        if state not in self._states:  # it begins no word
+        """The tokens that complete a word which begins with the state. These tokens begin with letters."""
+        if state not in self._states:  # no word begins with it
             return self._none
         if (known := self._states[state]) is None:
             inside: tuple[list[int], list[int]] = ([], [])
@@ -102,10 +102,10 @@ class WordTokens:
 
 def _head(text: str) -> str:
     """The letters at the beginning of a text."""
-    found = WORD.match(text)
-    return found[0] if found else ""
+    match = WORD.match(text)
+    return match[0] if match else ""
 
 
-def _completing(*given: tuple[list[int], list[int]]) -> Completing:
-    inside, at_end = ((np.array(one, dtype=np.int64), np.array(two, dtype=np.int64)) for one, two in given)
+def _completing(*tokens: tuple[list[int], list[int]]) -> Completing:
+    inside, at_end = ((np.array(female, dtype=np.int64), np.array(male, dtype=np.int64)) for female, male in tokens)
     return Completing(inside, at_end)
