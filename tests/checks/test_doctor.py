@@ -62,7 +62,7 @@ def test_a_tokenizer_without_a_mask_is_unfit(tmp_path: Path) -> None:
     (finding,) = doctor(folder)
     assert (finding.check, finding.verdict) == ("mask token", "unfit")
     assert finding.says.endswith("has no mask token.")
-    assert finding.do == "Use a masked language model's own."
+    assert finding.do == "Use the tokenizer of a masked language model."
 
 
 def test_a_causal_mask_is_unfit_not_an_error(tmp_path: Path) -> None:

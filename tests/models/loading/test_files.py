@@ -66,7 +66,7 @@ def test_architectures_of_a_wrong_type_are_refused(model: Path, value: object) -
 @pytest.mark.parametrize("value", ["x", [], 0, -5, True, float("inf"), float("nan")])
 def test_a_longest_input_that_is_no_number_is_refused(model: Path, value: object) -> None:
     change(model / "tokenizer_config.json", model_max_length=value)
-    refused(model, "model_max_length in tokenizer_config.json must be a number from 1")
+    refused(model, "model_max_length in tokenizer_config.json must be a number")
 
 
 @pytest.mark.parametrize("text", ["[" * 3_000 + "]" * 3_000, '{"a":' * 100_000, "5", "[]", "\xff", ""])
@@ -130,7 +130,7 @@ def test_nobody_is_told_to_run_the_code_in_a_pickle_file(
     monkeypatch.chdir(model.parent)
     (model / "model.safetensors").unlink()
     (model / "pytorch_model.bin").write_bytes(content)
-    said = refused(model, "Its weights are a pickle file that is damaged, or .* Get them as safetensors")
+    said = refused(model, "pickle file .* Get them as safetensors")
     assert "weights_only" not in said
     assert not (model.parent / "ran").exists()
 
@@ -157,7 +157,7 @@ def test_sizes_that_no_weights_can_fill_are_refused_before_a_network_is_built(
     model: Path, name: str, value: object
 ) -> None:
     change(model / "config.json", **{name: value})
-    refused(model, "in config.json is [0-9,…]+.* and its weights are for [0-9,]+ at most")
+    refused(model, "in config.json is [0-9,…]+.* but its weights allow at most [0-9,]+")
 
 
 @pytest.mark.parametrize("name", ["attn_implementation", "_attn_implementation"])

@@ -89,7 +89,7 @@ def test_a_network_that_cannot_be_measured_is_refused(tmp_path: Path) -> None:
     network, tokenizer, _ = saved("MaskedLM", tmp_path)
     with pytest.raises(UnfitModel, match="BertModel has no head"):
         wrap(network.bert, tokenizer, "now")
-    with pytest.raises(BadInput, match="`labels` are those of a classifier"):
+    with pytest.raises(BadInput, match="remove `labels`"):
         wrap(network, tokenizer, "now", labels="entailment,neutral,contradiction")
     prompted = peft.PromptTuningConfig(task_type="CAUSAL_LM", num_virtual_tokens=2)
     causal, tokenizer, _ = saved("CausalLM", tmp_path / "causal")

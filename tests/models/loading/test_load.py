@@ -78,8 +78,8 @@ def test_half_precision_and_batch_size_are_options(folder: Path) -> None:
         ({"dtype": "float8"}, "`dtype` must be one of float32, bfloat16, float16 and auto. Got 'float8'"),
         ({"device": "gpu7"}, "Device 'gpu7' cannot be used here"),
         ({"device": "meta"}, "Device 'meta' cannot be used here"),
-        ({"revision": "v2"}, "A `revision` is one of a Hub model"),
-        ({"batch_size": 0}, "`batch_size` must be 'auto' or a whole number from 1. Got 0"),
+        ({"revision": "v2"}, "`revision` applies only to models on the Hub"),
+        ({"batch_size": 0}, "`batch_size` must be 'auto' or a whole number of at least 1. Got 0"),
     ],
 )
 def test_bad_options_say_what_is_allowed(folder: Path, options: dict[str, Any], message: str) -> None:
@@ -245,7 +245,7 @@ def test_a_name_may_end_with_a_revision(tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_revision_that_is_not_there_is_named_in_what_to_do() -> None:
     with pytest.raises(ModelNotFound, match="hf download owner/name --revision step1"):
         evenhand.load("owner/name@step1")
-    with pytest.raises(BadInput, match="another: 'step2'"):
+    with pytest.raises(BadInput, match="`revision` is 'step2'"):
         evenhand.load("owner/name@step1", revision="step2")
 
 
@@ -267,13 +267,13 @@ def test_what_cannot_be_a_model_is_refused_at_once(name: str) -> None:
 
 
 def test_a_name_too_long_for_a_file_is_no_fault() -> None:
-    with pytest.raises(ModelNotFound, match="cannot be looked at"):
+    with pytest.raises(ModelNotFound, match="cannot be accessed"):
         names.find("x" * 300)
 
 
 def test_a_file_is_no_model(tmp_path: Path) -> None:
     (tmp_path / "weights.pt").write_bytes(b"")
-    with pytest.raises(ModelNotFound, match="A model is a folder"):
+    with pytest.raises(ModelNotFound, match="A model must be a folder"):
         names.find(str(tmp_path / "weights.pt"))
 
 

@@ -151,7 +151,7 @@ def test_unnamed_labels_can_be_given(bert: NliModel, tmp_path: Path) -> None:
 
 
 def test_labels_are_not_for_masked_models(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="`labels` are those of a classifier"):
+    with pytest.raises(BadInput, match="remove `labels`"):
         evenhand.load(str(tiny.save("bert-uncased", tmp_path / "masked")), labels="entailment,neutral,contradiction")
 
 

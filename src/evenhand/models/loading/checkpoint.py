@@ -1,4 +1,4 @@
-"""Load a checkpoint into memory: what all kinds of models share."""
+"""Load a checkpoint into memory: the code that all kinds of models share."""
 
 import hashlib
 import logging
@@ -25,41 +25,42 @@ from evenhand.models.planning.plan import Limit
 log = logging.getLogger(__name__)
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-CPU_TOKENS = 2048  # throughput is flat from 512 on; larger batches would only lose more when a run is stopped
+CPU_TOKENS = 2048  # throughput is constant from 512 on; larger batches lose more work when a run is stopped
 ENOUGH = {"cpu": 512, "cuda": 2**15}
-"""Tokens that keep a device busy: beyond that, another batch costs less than padding."""
+"""By device, the number of tokens in a batch from which another batch costs less than padding."""
 READING = 1
-"""Raised whenever evenhand makes other inputs from the same question: cached answers are then asked for again."""
-LEAST = 0.75  # share of a model's embeddings that its tokenizer must use; some are padding
-PROJECTED = {"cpu": 2**26, "cuda": 2**28}  # numbers a batch may project onto the vocabulary: 256 MiB in float32, 1 GiB
+"""Increase this number when the same question becomes other inputs, so that cached answers are not used."""
+LEAST = 0.75  # the share of a model's embeddings that its tokenizer must use; the others are padding
+PROJECTED = {"cpu": 2**26, "cuda": 2**28}  # logits in a batch: 256 MiB in float32, and 1 GiB
 OWN: dict[str, None] = {"attn_implementation": None, "experts_implementation": None}
-"""Left to transformers: a configuration could name a kernel of the Hub, which would be downloaded and run."""
+"""Options that override a configuration, which could name a kernel on the Hub that would be downloaded and run."""
 REWORDED = {
-    "weights_only": "Its weights are a pickle file that is damaged, or that has something other than weights in it, "
-    "which could be code that harms you. Get them as safetensors.",
+    "weights_only": "Its weights are a pickle file that is damaged, or contains something other than weights, which "
+    "could be malicious code. Get them as safetensors.",
     "look at the above report": "The shapes of its weights are not those that config.json describes.",
 }
-"""Our text for messages with these words: one tells users to run the code in a file, one refers to a log we silence."""
+"""Our text for messages that contain these words. The first would tell users to run untrusted code, the second refers
+to a log that we silence."""
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A network and its tokenizer as they were read, before they are put on a device."""
+    """A network and its tokenizer, read from files but not moved to a device."""
 
     place: ModelPlace
     network: Any
     tokenizer: Any
     weights: Mapping[str, Any]
-    """The weights, for the fingerprint."""
+    """The weights that go into the fingerprint."""
     model: Callable[..., Any]
-    """Makes the model of network, tokenizer and the rest."""
+    """Makes the model; called with the keyword arguments of `NetworkModel`."""
     order: tuple[int, int, int] | None = None
-    """For an NLI classifier: which outputs are entailment, neutral and contradiction."""
+    """For an NLI classifier, the indices of its outputs for entailment, neutral and contradiction."""
     also: str = ""
-    """Whatever else changes its answers, for the fingerprint."""
+    """Other settings that change the answers, for the fingerprint."""
 
     def make_model(self, asked: str, dtype: str, device: torch.device, batch_size: int | str) -> Any:
-        """The model on the device; `asked` is the dtype that the user asked for."""
+        """Move the network to the device, and make the model. `asked` is the dtype that the user asked for."""
         _check_tokenizer(self.place, self.tokenizer, self.network)
         fingerprint = self._fingerprint()
         network = self.network
@@ -103,10 +104,10 @@ class Checkpoint:
         )
 
     def _fingerprint(self) -> str:
-        """A hash of all that makes the answers: weights, dtype, configuration, tokenizer."""
+        """A hash of everything that determines the answers: weights, dtype, configuration and tokenizer."""
         digest = hashlib.sha256()
         settings = self.network.config.to_dict()
-        # Names of labels matter only by the order that follows from them.
+        # Names of labels affect the answers only through `order`.
         names = ("id2label", "label2id") if self.order else ()
         for incidental in ("_name_or_path", "transformers_version", "dtype", "architectures", *names):
             settings.pop(incidental, None)
@@ -115,7 +116,7 @@ class Checkpoint:
         special = sorted(self.tokenizer.special_tokens_map.items()), _longest(self.network, self.tokenizer), READING
         digest.update(repr(special).encode())
         digest.update(f"{self.order} {self.also}".encode() if self.order else b"")
-        if (shortened := torch.get_float32_matmul_precision()) != "highest":  # the user has asked torch for tf32
+        if (shortened := torch.get_float32_matmul_precision()) != "highest":  # the user has turned on TF32 in torch
             digest.update(shortened.encode())
         for name, weights in sorted(self.weights.items()):
             digest.update(f"{name} {weights.dtype} {tuple(weights.shape)}".encode())
@@ -124,18 +125,18 @@ class Checkpoint:
 
 
 ALONE = RLock()
-"""One model is read at a time: transformers replaces methods of its classes meanwhile, and two threads would leave
-them replaced."""
+"""Held while a model is read. transformers replaces methods of its classes meanwhile, and if two threads read at once,
+these methods would stay replaced."""
 
 
 @contextmanager
 def reading(place: ModelPlace, revision: str | None, trust: bool) -> Iterator[dict[str, Any]]:
-    """Options for transformers' loaders; errors in this block become evenhand's."""
+    """Yields options for transformers' loaders, after `check_files`. Errors in the block become errors of evenhand."""
     if revision and place.revision not in ("", revision):
-        raise BadInput(f"'{place.name}' names a revision, and `revision` another: '{revision}'. Leave one out.")
+        raise BadInput(f"The name '{place.name}' has a revision, but `revision` is '{revision}'. Remove one.")
     if revision and not place.on_hub:
         raise BadInput(
-            f"A `revision` is one of a Hub model. '{place.name}' is in a folder, {place.source}: leave it out."
+            f"`revision` applies only to models on the Hub. '{place.name}' is in {place.source}: leave it out."
         )
     if place.file:
         need("gguf", "A .gguf file")
@@ -148,14 +149,14 @@ def reading(place: ModelPlace, revision: str | None, trust: bool) -> Iterator[di
             yield options
     except EvenhandError:
         raise
-    except Exception as error:  # the loaders raise whatever the reader of a broken file raised
+    except Exception as error:  # the loaders pass on any error of the libraries that read a broken file
         if place.on_hub and options["local_files_only"] and isinstance(error, OSError):
             near = str(UnknownName("model", place.name, known_models())).partition(". ")[2]
             at = f" --revision {place.revision}" if place.revision else ""
             raise ModelNotFound(
                 f"Model '{place.name}' is not bundled, not a folder, and not in the local Hub cache, and the Hub "
-                "cannot be reached. Check the spelling; or download it where there is a network (hf download "
-                f"{place.source}{at}) and set HF_HOME to that cache; or give a folder that holds it. {near}"
+                "cannot be reached. Check the spelling, or download the model on a machine with a network (hf download "
+                f"{place.source}{at}) and set HF_HOME to that cache, or give a folder that holds the model. {near}"
             ) from error
         if place.on_hub and isinstance(error, OSError):
             raise ModelNotFound(f"Model '{place.name}' could not be loaded from the Hub: {_reason(error)}") from error
@@ -165,17 +166,17 @@ def reading(place: ModelPlace, revision: str | None, trust: bool) -> Iterator[di
 
 
 def read_network(auto: Any, source: str, config: Any, dtype: torch.dtype, options: Mapping[str, Any]) -> Any:
-    """The network by a class of transformers, and its report on missing and unexpected weights."""
+    """The network, read by a class of transformers, and the report on missing and unexpected weights."""
     return auto.from_pretrained(source, config=config, dtype=dtype, output_loading_info=True, **OWN, **options)
 
 
 def read_tokenizer(source: str, options: Mapping[str, Any]) -> Any:
-    """The checkpoint's tokenizer; one that splits Japanese into words first gets the interface of the others."""
+    """The checkpoint's tokenizer. If it splits Japanese into words first, it is wrapped as a fast tokenizer."""
     return as_fast(AutoTokenizer.from_pretrained(source, **options))
 
 
 def _lay_out(network: Any) -> None:
-    """Store each weight matrix in the order multiplication reads it: a tenth faster with OpenBLAS, as fast with MKL."""
+    """Store weight matrices in the order multiplication reads them: 10 % faster with OpenBLAS, as fast with MKL."""
     tied = network.get_output_embeddings()
     for module in network.modules():
         if isinstance(module, torch.nn.Linear) and module is not tied:
@@ -190,11 +191,11 @@ def _check_tokenizer(place: ModelPlace, tokenizer: Any, network: Any) -> None:
             check="tokenizer",
         )
     rows = network.get_input_embeddings().weight.shape[0]
-    most = max(len(tokenizer), 1 + max(tokenizer.get_vocab().values(), default=0))  # tokens may be numbered with gaps
+    most = max(len(tokenizer), 1 + max(tokenizer.get_vocab().values(), default=0))  # token ids may have gaps
     if not LEAST * rows <= len(tokenizer) <= most <= rows:
         raise UnfitModel(
-            f"The tokenizer of '{place.name}' has {most} tokens, its model {rows}: files are missing, or do not belong "
-            "together. A model folder holds the complete files of both.",
+            f"The tokenizer of '{place.name}' has {most} tokens, but its model {rows}: files are missing, or do not "
+            "belong together. Copy the complete files of the model and its tokenizer into the folder.",
             check="tokenizer",
         )
 
@@ -203,7 +204,7 @@ def _longest(network: Any, tokenizer: Any) -> int:
     limits = [int(tokenizer.model_max_length)]
     for name, module in network.named_modules():
         if name.endswith("position_embeddings") and isinstance(module, torch.nn.Embedding):
-            # RoBERTa and similar models count positions from behind the padding index.
+            # RoBERTa and similar models number positions from the padding index + 1.
             first = 0 if module.padding_idx is None else module.padding_idx + 1
             limits.append(module.num_embeddings - first)
     if len(limits) == 1 and (most := getattr(network.config, "max_position_embeddings", None)):
@@ -212,39 +213,39 @@ def _longest(network: Any, tokenizer: Any) -> int:
 
 
 def _limit(network: Any, batch_size: int | str) -> Limit:
-    """The size of batches: with `auto` as many tokens as suit the device, otherwise this number of inputs."""
+    """The maximum size of a batch: with "auto", as many tokens as suit the device, else `batch_size` inputs."""
     projected = PROJECTED.get(network.device.type, PROJECTED["cpu"])
     positions = max(1, projected // network.get_input_embeddings().weight.shape[0])
     if batch_size != "auto":
         if not isinstance(batch_size, int) or batch_size < 1:
-            raise BadInput(f"`batch_size` must be 'auto' or a whole number from 1. Got {batch_size!r}.")
+            raise BadInput(f"`batch_size` must be 'auto' or a whole number of at least 1. Got {batch_size!r}.")
         return Limit(tokens=2**31, inputs=batch_size, positions=positions)
     tokens = CPU_TOKENS
     if network.device.type == "cuda":
         width = network.config.hidden_size
         inner = getattr(network.config, "intermediate_size", None) or 4 * width
-        a_token = network.dtype.itemsize * (8 * width + 2 * inner)  # activations alive at once in a layer
-        # From the whole memory, not what is free now, and a power of two: a resumed run plans the same batches.
+        a_token = network.dtype.itemsize * (8 * width + 2 * inner)  # bytes of activations in a layer at one time
+        # A power of two, from the total memory and not the free memory, so that a resumed run plans the same batches.
         fit = int(torch.cuda.get_device_properties(network.device).total_memory // 4 // a_token)
         tokens = min(2**18, max(CPU_TOKENS, 1 << (fit.bit_length() - 1)))
     return Limit(tokens, inputs=2**31, positions=positions, enough=ENOUGH.get(network.device.type, 2**31))
 
 
 def chosen_dtype(asked: str, device: torch.device) -> str:
-    """The dtype by name; `auto`: bfloat16 where the device computes in it natively, else float32."""
+    """The name of the dtype. "auto" is bfloat16 if the device computes in it natively, else float32."""
     if asked == "auto":
         return "bfloat16" if is_native(torch.bfloat16, device) else "float32"
     if asked not in DTYPES:
         raise BadInput(f"`dtype` must be one of {', '.join(DTYPES)} and auto. Got '{asked}'.")
     if asked == "bfloat16" and device.type == "cpu" and not is_native(torch.bfloat16, device):
-        log.warning("This processor does not compute in bfloat16: it is imitated, and slower than float32.")
+        log.warning("This processor only emulates bfloat16, which is slower than computing in float32.")
     if asked == "float16" and device.type == "cpu":
-        log.warning("float16 is slower than float32 on most processors; it is for GPUs.")
+        log.warning("float16 is slower than float32 on most CPUs. Use it on GPUs.")
     return asked
 
 
 def device_of(device: str | None) -> torch.device:
-    """The device of that name; without one, the GPU if there is one."""
+    """The device of that name; without a name, the GPU if there is one, else the CPU."""
     try:
         usable = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         torch.empty(1, device=usable).tolist()
@@ -254,7 +255,7 @@ def device_of(device: str | None) -> torch.device:
 
 
 def _hub_within_reach() -> bool:
-    """Whether the Hub answers one short request, so that users who are offline wait seconds, not minutes."""
+    """Whether the Hub answers a short request. Without this check, users who are offline would wait minutes."""
     if huggingface_hub.constants.HF_HUB_OFFLINE:
         return False
     try:
@@ -266,7 +267,7 @@ def _hub_within_reach() -> bool:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence the progress bars and reports of transformers; what matters in them becomes our own error."""
+    """Silence the progress bars and reports of transformers. We raise errors for what matters in them."""
     with ExitStack() as before:
         before.callback(transformers_logging.set_verbosity, transformers_logging.get_verbosity())
         if transformers_logging.is_progress_bar_enabled():
@@ -277,7 +278,7 @@ def quiet() -> Iterator[None]:
 
 
 def _reason(error: BaseException) -> str:
-    """The first line of another library's message as a sentence, or what REWORDED has in its place."""
+    """The first line of another library's message as a sentence, or our text for it in `REWORDED`."""
     for theirs, ours in REWORDED.items():
         if theirs in str(error):
             return ours

@@ -25,8 +25,8 @@ def answerable(question: Question, *, next_sentence: bool = False) -> Fill | Lik
     if isinstance(question, Follows):
         raise UnfitModel(
             "This model has no next-sentence head (BERT has one), so it cannot say whether one sentence follows "
-            "another. Of StereoSet, measure `dataset='stereoset-intrasentence'`, or use the option asks=likelihood, which "
-            "scores the tokens of the sentences and so is another quantity."
+            "another. Of StereoSet, measure `dataset='stereoset-intrasentence'`, or use the option asks=likelihood, "
+            "which scores the tokens of the sentences and so is another quantity."
         )
     known = tokens.built_in(question, "A masked language model")
     other = "an NLI classifier" if isinstance(known, Entail) else "a causal language model"
