@@ -101,7 +101,7 @@ def test_own_words_take_the_place_of_professions(tmp_path: Path, capsys: pytest.
         "pottery": (9, 0),
         "table tennis": (0, 9),
     }
-    for bad, says in (("\n", "is empty"), ("pottery\nmother\n", "'mother' has a gender by itself")):
+    for bad, says in (("\n", "is empty"), ("pottery\nmother\n", "'mother' is a gendered word")):
         words.write_text(bad)
         assert run(file, "--words", words) == 2
         assert says in capsys.readouterr().err

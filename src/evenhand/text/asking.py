@@ -1,7 +1,7 @@
 """A second opinion from the bundled model: is "her" an object or a possessive here, is "Charlotte" a person?
 
-The word is hidden, and the model compares words that could stand there: him, me, them, us with his, my, their, our;
-people's names and he and she with places and "it". It sees a few words on each side; more context does not help.
+The word is hidden, and the model compares two sets of words in its place: him, me, them, us with his, my, their, our;
+names of people, he and she with places and "it". The model sees a few words on each side; more context does not help.
 """
 
 import re
@@ -22,17 +22,17 @@ SIDES = {
         ("it", "they", "there", "the", "to", "London", "England", "China"),
     ),
 }
-"""The words that are compared, for each kind of question. Each is one token of the model: a place is read once."""
+"""The two sets of words that are compared, by kind of question. Each word is one token, so a place is read once."""
 BEFORE, AFTER = 4, 3
 """Words of context on each side."""
 REACH = 50
 PLAIN = str.maketrans({**dict.fromkeys("’‘`´", "'"), **dict.fromkeys("“”„", '"'), **dict.fromkeys("—–", "-"), "…": "."})
 AGREED, DENIED = 1.0, -0.5
-"""Log-odds from which a doubtful name is a person's, and below which it is not."""
+"""Log-odds: a doubtful name is a person's from AGREED on, and not a person's below DENIED."""
 
 
 class Place(NamedTuple):
-    """The kind of a word, and a few words on each side of it, in ASCII characters, which the model knows."""
+    """The kind of a word, and a few words on each side of it, in ASCII, since the model knows no other characters."""
 
     kind: str
     before: str

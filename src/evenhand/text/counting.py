@@ -31,15 +31,15 @@ WORD = re.compile(r"[^\W\d_]+")
 CHUNK = 500
 """The most documents that are counted together."""
 EXAMPLES, LONGEST_EXAMPLE = 3, 300
-"""Sentences that are shown of a word, and the characters of one."""
+"""The number of example sentences for a word, and the most characters of a sentence."""
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words to count: English ones, professions and names of ours, or a user's own.
+    """The words to count: our English words, professions and names, or a user's own lists.
 
-    `beside` replaces the professions; `pairs` the gendered words, and then no names and no professions of ours are
-    counted; `names` our list of names. Texts are split in sentences by the rules of `language`.
+    `beside` replaces the professions, `names` the list of names, and `pairs` the gendered words. With `pairs`, our
+    names and professions are not counted. Texts are split into sentences by the rules of `language`.
     """
 
     beside: tuple[str, ...] | None = None
@@ -49,14 +49,14 @@ class Vocabulary:
 
     @cached_property
     def gender(self) -> Callable[[str], Gender | None]:
-        """What gives the gender of a word."""
+        """A function that gives the gender of a word, or None."""
         if self.pairs is None:
             return gendered.gender
         sides: tuple[Gender, Gender] = ("male", "female")
         return {word: side for pair in self.pairs for word, side in zip(pair, sides, strict=True)}.get
 
     def side_of(self, tokens: Iterable[str]) -> tuple[str, Counter[Gender]]:
-        """Whom a sentence speaks of: female, male, both or neither; and how many gendered words it has of each."""
+        """Whom a sentence is about: female, male, both or neither; and the number of gendered words of each gender."""
         counts = Counter(g for token in tokens if (g := self.gender(token)))
         return next(iter(counts)) if len(counts) == 1 else "both" if counts else "neither", counts
 
@@ -66,7 +66,7 @@ class Vocabulary:
         return Naming(listed, always=bool(self.pairs))
 
     def first_names(self, text: str) -> Iterator[tuple[str, Gender]]:
-        """Every first name of a person in a document, in lower case, with its gender; no words that have one anyway.
+        """Every first name of a person in a document, in lower case, with its gender, except gendered words.
 
         >>> text = "Mary Smith met Tom in May. Will they marry? Ruby said so. Mr King did not."
         >>> list(Vocabulary().first_names(text))
@@ -83,7 +83,7 @@ class Vocabulary:
         return frozenset(words), re.compile(rf"\b(?:{'|'.join(map(re.escape, words))})s?\b" if words else r"(?!)")
 
     def words_beside(self, sentence: str) -> Iterator[str]:
-        """The professions of a sentence, or a user's own words, each once; a plural is its singular."""
+        """The professions, or the user's own words, of a sentence, each once; a plural is given as its singular."""
         words, pattern = self._beside
         return iter({word if word in words else word[:-1] for word in pattern.findall(sentence.lower())})
 
@@ -99,7 +99,7 @@ def _professions() -> tuple[str, ...]:
 def read_vocabulary(
     words: Path | None = None, word_pairs: Path | None = None, names: Path | None = None, lang: str | None = None
 ) -> Vocabulary:
-    """The vocabulary of a user's lists, where they are given."""
+    """The vocabulary with a user's lists, where they are given, in place of ours."""
     pairs = read_word_pairs(word_pairs) if word_pairs else None
     if lang and not pairs and lang != "en":
         raise BadInput(f"`lang='{lang}'` needs a list of gendered words of that language: `word_pairs`.")
@@ -112,17 +112,17 @@ def _read_words(file: Path, known: Vocabulary) -> tuple[str, ...]:
     lines = read_given(file, str.splitlines, "The list of words", "Give a UTF-8 text file.")
     words = dict.fromkeys(word for line in lines if (word := " ".join(line.split()).lower()))
     if not words:
-        raise BadInput(f"The list of words '{file}' is empty: one word on each line is needed.")
+        raise BadInput(f"The list of words '{file}' is empty. Write one word on each line.")
     if gendered_words := [word for word in words if known.gender(word)]:
-        raise BadInput(f"'{file}': '{gendered_words[0]}' has a gender by itself, so it tells nothing. Leave it out.")
+        raise BadInput(f"'{file}': '{gendered_words[0]}' is a gendered word itself. Leave it out.")
     return tuple(words)
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Where the texts of a corpus are: a file, a folder or a known corpus, and how to read it.
+    """A corpus and how to read it: a file, a folder, or the name of a known corpus.
 
-    `columns` of a table hold its texts; a text file has a document in each paragraph or, with `lines`, in each line.
+    `columns` of a table hold its texts; in a text file a document is a paragraph or, with `lines`, a line.
     """
 
     source: str
@@ -133,13 +133,13 @@ class Corpus:
 
     @property
     def unit(self) -> str:
-        """What its documents are: paragraphs, if it is one text."""
+        """What its documents are called: "paragraph" if the corpus is a single text, otherwise "document"."""
         path = Path(self.source).expanduser()
         return "paragraph" if not self.lines and path.suffix == TEXT and path.is_file() else "document"
 
     @property
     def files(self) -> list[tuple[str, int, int]]:
-        """The path, size and modification time of each of its files, which show whether they have changed."""
+        """The path, size and modification time of each file, which show whether a file has changed."""
         paths = corpus_files(self.source) if self.source != "balanced" else []
         return [(str(path), (about := path.stat()).st_size, about.st_mtime_ns) for path in paths]
 
@@ -147,22 +147,22 @@ class Corpus:
         return documents(self.source, columns=self.columns, lines=self.lines, without=self.without)
 
     def not_english(self, lang: str | None, name: str) -> dict[str, str]:
-        """The files of a folder that are not English, and why; raises if none is English, unless `lang` is en."""
+        """Why files of a folder are not English; raises BadInput if no text is English. `lang="en"` skips the check."""
         folder = Path(self.source).expanduser()
         if lang is not None or self.source in RELEASED or not folder.is_dir():
             check_language(self, lang, name)
             return {}
-        how = (self.source, self.columns, self.lines)
-        return not_english_files(folder, corpus_files(self.source), lambda path: read_file(path, *how))
+        settings = (self.source, self.columns, self.lines)
+        return not_english_files(folder, corpus_files(self.source), lambda path: read_file(path, *settings))
 
 
 def tally(texts: Iterable[tuple[int, str]], vocabulary: Vocabulary = OURS) -> CorpusCounts:
     """Count numbered documents: gendered words, first names, and sentences with a gendered word and a profession.
 
     A sentence counts as female if it has only female words, as male if it has only male ones; those with both are
-    excluded. First names are those that a swap would swap: on the list of names, and a person's where they stand
-    (text.names.Naming), every time they occur. They decide nothing about a sentence. Words around people are listed
-    without function words and first names.
+    excluded. First names are those that a swap would swap: names on the list that are a person's in their context
+    (text.names.Naming). All their occurrences are counted, but a first name does not make a sentence female or male.
+    Words around people exclude function words and first names.
     """
     counts, gender, not_listed = CorpusCounts(), vocabulary.gender, function_words()
     for number, text in texts:
@@ -202,8 +202,8 @@ def count_all(
     """The counts of each corpus, by its name; `engine="ray"` counts on a cluster, with the same numbers.
 
     Intervals resample documents. Texts that seem not to be English are refused, unless `lang="en"` says that they are.
-    With a folder `out`, counts are kept there until all are done, and the same call resumes after a stop. Raises
-    BadInput if no corpus has a gendered word or a first name.
+    With a folder `out`, counts are kept there until all documents are counted, and the same call resumes a stopped one.
+    Raises BadInput if no corpus has a gendered word or a first name.
     """
     check_engine(engine, address, workers)
     skipped = {name: {} if vocabulary.pairs else corpus.not_english(lang, name) for name, corpus in corpora.items()}
@@ -221,23 +221,23 @@ def count_all(
             results[name] = replace(result, unit=corpus.unit, skipped=skipped[name])
     if not any(r.female + r.male for result in results.values() for r in (result.words, result.names)):
         texts = ", ".join(f"'{name}'" for name in results)
-        raise BadInput(f"There is nothing to count: no gendered words and no first names are in {texts}.")
+        raise BadInput(f"There is nothing to count: no gendered words and no first names were found in {texts}.")
     return results
 
 
 def _count_corpus(
     name: str, corpus: Corpus, vocabulary: Vocabulary, out: Path | None, engine: str, workers: int | None
 ) -> CorpusCounts:
-    """The counts of a corpus, some documents at a time; a file in `out` keeps them until all documents are counted."""
+    """Count a corpus, some documents at a time. A file in `out` keeps the counts, and is deleted at the end."""
     counts, part = CorpusCounts(), out / f".counting-{slug(name)}.jsonl" if out else None
     if part:
         about = json.dumps([__version__, repr((corpus, corpus.files, vocabulary))])
         first, *lines = part.read_text(encoding="utf-8").split("\n") if part.is_file() else [""]
-        for line in lines[:-1] if first == about else ():  # the last one was not finished
+        for line in lines[:-1] if first == about else ():  # what follows the last line end is incomplete
             counts.add(CorpusCounts.from_json(line))
         prepare(part.parent)
         before = f"{about}\n{json.dumps(vars(counts))}\n".encode()
-        write_whole(part, lambda file: file.write(before))  # a second stop must lose nothing
+        write_whole(part, lambda file: file.write(before))  # whole, as a second stop must lose nothing
     start = len(counts.totals)
     uncounted = enumerate(islice(filter(str.strip, corpus), start, None), start)
     todo, work = sections(uncounted, lambda document: len(document[1]), CHUNK), partial(tally, vocabulary=vocabulary)
@@ -264,12 +264,12 @@ def _append_line(path: Path, line: str) -> None:
         with path.open("a", encoding="utf-8") as file:
             file.write(f"{line}\n")
     except OSError as error:
-        why = f"'{path}', where counts are kept, cannot be written: {error.strerror or error}."
+        why = f"The counts cannot be kept in '{path}': {error.strerror or error}."
         raise RunError(f"{why} Free some space, and run the same command again.") from error
 
 
 def examples(corpus: Iterable[str], words: Mapping[str, str], vocabulary: Vocabulary = OURS) -> dict[str, list[str]]:
-    """The first sentences of a corpus with each word that speak of its gender alone: female, male, or either ("")."""
+    """The first sentences with each of the `words` that are about its gender alone: female, male, or either ("")."""
     shown: dict[str, list[str]] = {word: [] for word in words}
     left = set(words)
     for text in corpus:

@@ -1,4 +1,4 @@
-"""Edits of a text: what is changed, where and by which rule. And lists of the words that rules look for around it."""
+"""Edits of a text: what is changed, where, and by which rule; and the lists of context words that the rules use."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -9,7 +9,7 @@ from evenhand.datasets.files import read_toml
 from evenhand.errors import BadInput
 
 STAYS = "name: stays"
-"""The rule of a name that is left as it is: its edit changes nothing, and is there to be listed."""
+"""The rule of an edit that changes nothing: it lists a name that stays as it is."""
 
 
 class Edit(NamedTuple):
@@ -37,7 +37,7 @@ def apply_edits(text: str, edits: Sequence[Edit]) -> str:
 
 
 def are_changed(edits: Edits) -> bool:
-    """Whether a document changes: a name that stays is no change."""
+    """Whether any of the edits changes the document; listing a name that stays does not."""
     return any(edit.rule != STAYS for each in edits for edit in each)
 
 
@@ -56,7 +56,7 @@ def match_case(word: str, like: str) -> str:
 
 @cache
 def contexts() -> dict[str, frozenset[str]]:
-    """Word lists by name; `ordinary` has its words in capitals, too, and `before` has all titles and roles."""
+    """Word lists by name; `ordinary` also has its words in upper case, and `before` has all titles and roles."""
     lists = read_toml("name-contexts-en.toml", "evenhand.text")
     words = {name: frozenset(listed.split()) for name, listed in lists.items()}
     words["ordinary"] |= {word.upper() for word in words["ordinary"]}
@@ -64,5 +64,5 @@ def contexts() -> dict[str, frozenset[str]]:
 
 
 def any_of(*names: str) -> str:
-    """A regular expression for the words of these lists."""
+    """A regular expression that matches the words of these lists."""
     return "|".join(sorted(word for name in names for word in contexts()[name]))

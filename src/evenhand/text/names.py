@@ -35,10 +35,10 @@ PLACE_WORDS = re.compile(r"\b(?:in|near|outside|(?:Baron|Bishop|Count|County|Duk
 PLACED = re.compile(rf"\b(?:{any_of('before_places')}|July or|\d+)[\s-]+$|[A-Z][a-z]+,\s$")
 """What precedes a place or a month that is also a name: in Georgia; Savannah, Georgia; 20 April."""
 INSIDE = re.compile(r"\b(?:in|at|near|the|The|\d+)\s+$")
-"""The same if another capitalised word follows: in Virginia Beach, but the novels of Virginia Woolf."""
+"""What precedes such a place if another capitalised word follows: in Virginia Beach, but novels of Virginia Woolf."""
 WITHIN = re.compile(rf"\b(?:in|near|the|The|\d+|(?:{any_of('moves')})\s+to)\s+$|(?:[A-Z][a-z]+\s+of|\bfrom)\s$")
-"""The same for a word that is a person elsewhere in the document, whom one may look at, or write to; and what precedes
-a country or a town: Governor of Victoria, from Georgia."""
+"""What precedes such a place if the word is a person elsewhere in the document, so that "at" and "to" do not show a
+place; and what precedes a country or a town: Governor of Victoria, from Georgia."""
 THING = re.compile(r"\b(?:the|The|a|an|upon|la|le|el|los|las|de|du)\s+$")
 """What precedes something that is not a person: the Benjamin, a ship; Stoke upon Trent; Conservatoire de Paris."""
 OWNED = re.compile(
@@ -51,7 +51,7 @@ QUOTED = re.compile(r"''|[\"”’](?!s)(?! [A-Z])")
 """What follows a title in quotation marks, such as a song or a show."""
 OPENED = re.compile(r"(?:``|''|[\"“‘])$")
 FIRM = re.compile(rf"\s*&\s*\w|\s+and Sons\b|\s+(?:{any_of('products')})\b")
-"""What follows the name of a firm, or is Flora & fauna, or Calvin Klein jeans."""
+"""What follows a name in that of a firm, a phrase or a product: and Sons, Flora & fauna, Calvin Klein jeans."""
 BRAND = re.compile(r"['’]s(?:\s+(?:is|was|are|were|has|and|or|in|on|at|for|to|when|where|which)\b|\s*[.,;:!?)]|\s*$)")
 """What follows a brand that is written as a possessive: ate at Wendy's and left."""
 PERSON = re.compile(
@@ -76,7 +76,7 @@ BRACKETED = re.compile(r"\([A-Z]+\)")
 """An abbreviation: Instruments for Research (IRIS)."""
 HYPHEN = re.compile(r"-(?!-)|\*\w|[_\d]|\w*\.(?:doc|pdf|xls|txt|com|org|net)\b")
 HYPHENED = re.compile(r"(?<!-)-$|\b[OD]['’]$|\w\*$|%\w\w$")
-"""One hyphen, as in Jean-Paul, and O'Donnell; two are a dash. Some texts have * for letters (Fran*ais)."""
+"""What joins a word to the one before: a hyphen (two are a dash), O' as in O'Donnell, or * for a letter (Fran*ais)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +124,13 @@ def read_names(file: str | Path) -> Mapping[str, Name]:
 
 
 class Naming:
-    """Finds the first names of people in a document, with the same partner throughout.
+    """Finds the first names of people in a document; a name has the same partner throughout.
 
-    A word is a first name if a surname follows it here or elsewhere in the document. A single word is one if it is not
-    as often something else (a month, a place, a surname) and not a surname in this document, if it does what people do
-    ("Ruby said"), or if it is next to a first name ("Hanna and Emily"). Names before University, Street, Award and the
-    like belong to these. Hyphenated names stay. `always` takes every word of the list that is
-    not in lower case for a first name, as in texts of another language.
+    A word is a first name if a surname follows it here or elsewhere in the document. A word by itself is a first name
+    if it does what people do ("Ruby said"), if it is next to a first name ("Hanna and Emily"), or if it is neither
+    often something else (a month, a place, a surname) nor a surname in this document. Names before University, Street,
+    Award and the like are not first names of people. Hyphenated names stay. With `always`, for texts of another
+    language, every word of the list that is not in lower case is a first name.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class Naming:
         self.only, self.always = only, always
 
     def __call__(self, text: str) -> Iterator[Edit]:
-        """The edits, in order, by rules alone."""
+        """The edits in order, by rules alone, without names that stay."""
         return (edit for edit in self.draft(text).edits({}) if edit.rule != STAYS)
 
     def draft(self, text: str) -> "Draft":
@@ -149,7 +149,7 @@ class Naming:
             return Draft(self, text, [[word] for word in words if word[0].lower() in self.table], set(), set(), [], [])
         runs, unlisted = list[Run](), list[tuple[str, int]]()
         table, ordinary = self.table, CONTEXT["ordinary"]
-        for match in RUN.finditer(text):  # most are one word, which is not in the list: these must be quick
+        for match in RUN.finditer(text):  # most runs are one word that is not in the list: these must be quick
             word = match[0]
             if " " in word:
                 run = self._run(text, match)
@@ -188,7 +188,7 @@ class Naming:
         return words if any(word.lower() in self.table for word, _ in words) else []
 
     def _person_at(self, words: Run) -> int:
-        """Where a person begins in a longer run: New York *Mayor Michael Bloomberg*, Essence Magazine *Ana Perez*."""
+        """The index of a person in a longer run: New York *Mayor Michael Bloomberg*, Essence Magazine *Ana Perez*."""
         for index in range(len(words) - 3, -1, -1):
             if words[index + 1][0].lower() not in self.table or words[index + 2][0] in CONTEXT["after"]:
                 continue
@@ -199,7 +199,7 @@ class Naming:
         return 0
 
     def _first_and_last_names(self, text: str, runs: list[Run]) -> tuple[set[str], set[str], list[Run]]:
-        """The words that the document clearly uses as first names, and as surnames; and doubtful words, alone."""
+        """The words that the document clearly uses as first names, those as surnames, and runs of one doubtful word."""
         first, last = set[str](), set[str]()
         for run in runs:
             if len(run) > 1:
@@ -235,7 +235,7 @@ class Naming:
 
 @dataclass(frozen=True)
 class Draft:
-    """Capitalised words of a document that may be first names; `first` and `last` clearly are first and last names."""
+    """Capitalised words of a document that may be first names; `first` are clearly first names, `last` surnames."""
 
     naming: Naming
     text: str
@@ -243,13 +243,13 @@ class Draft:
     first: set[str]
     last: set[str]
     alone: list[Run]
-    """Doubtful words: months, places, flowers."""
+    """Runs of one doubtful word: months, places, flowers."""
     unlisted: list[tuple[str, int]]
-    """Words that do what people do, but are not in the list."""
+    """Words that are used like names of people, but are not in the list."""
 
     @cached_property
     def doubtful(self) -> dict[str, Place]:
-        """Where to ask a model whether a doubtful word is a person: the first place of each."""
+        """The first place of each doubtful word at which to ask a model whether it is a person."""
         places: dict[str, Place] = {}
         for run in self.alone:
             word, start = run[0]
@@ -258,8 +258,8 @@ class Draft:
                 continue
             usual = word in CONTEXT["elsewhere"] or STARTS.search(before)
             if not usual and word.lower() not in self._word_counts:
-                continue  # Grace, in the middle of a sentence, and no grace
-            if self._is_first_name(run, 0, self.naming.table[word.lower()], {word}):  # if the model says so
+                continue  # Grace within a sentence, in a document without "grace"
+            if self._is_first_name(run, 0, self.naming.table[word.lower()], {word}):  # if the model agrees
                 places[word] = place("name", self.text, start, start + len(word))
         return places
 
@@ -268,7 +268,7 @@ class Draft:
         return Counter(LETTERS.findall(self.text))
 
     def edits(self, odds: Mapping[Place, float]) -> Iterator[Edit]:
-        """The edits, then the names that stay. The odds at its first place decide about a doubtful word throughout."""
+        """The edits, then the names that stay. The log-odds at a doubtful word's first place decide throughout."""
         opinions = {word: odds[where] for word, where in self.doubtful.items()} if odds else {}
         people = {word for word, opinion in opinions.items() if opinion >= AGREED}  # no answer, no opinion
         others = {word for word, opinion in opinions.items() if opinion < DENIED}
@@ -284,7 +284,7 @@ class Draft:
                     yield Edit(start, word, word, STAYS)  # it does what people do
         surnames = {run[-1][0] for run in self.runs if len(run) > 1}
         for word, start in self.unlisted:
-            if word not in surnames and word.lower() not in self._word_counts:  # People, where it has people, too
+            if word not in surnames and word.lower() not in self._word_counts:  # not People next to people
                 yield Edit(start, word, word, STAYS)
 
     def _is_first_name(self, run: Run, index: int, name: Name, first: set[str]) -> bool:
@@ -359,7 +359,7 @@ def _is_mostly_lowercase(words: Counter[str], word: str, more: int = 0) -> bool:
 
 
 def _is_unlisted(text: str, word: str, start: int, stop: int) -> bool:
-    """Whether a capitalised word that is not in the list is a person: it does what people do, or is spoken to."""
+    """Whether a capitalised word that is not in the list is a name: it does what people do, or is spoken to."""
     after = text[stop : stop + 1]
     if after == ",":
         if text[start - 1 : start] not in QUOTES or not CALLED.match(text, stop):
@@ -373,10 +373,10 @@ def _is_unlisted(text: str, word: str, start: int, stop: int) -> bool:
 
 
 def _full_name(match: re.Match[str]) -> list[tuple[str, int]]:
-    """The first name of a full name that no list has, or that women and men bear: Mayor *Xyz* Nair, *Yuki* Sato."""
+    """The first name of a full name that is not listed, or that women and men bear: Mayor *Xyz* Nair, *Yuki* Sato."""
     start, before, both = match[0].split(" ", 1)[0].rstrip("."), CONTEXT["before"], CONTEXT["both"]
     if start not in before and start not in both and not gender(start):
-        return []  # most, and quickly
+        return []  # most runs, and quickly
     words = [(m[0], match.start() + m.start()) for m in TOKEN.finditer(match[0])]
     first, *others = list(dropwhile(lambda word: word[0] in before or gender(word[0]), words)) or [("", 0)]
     known = first[0] in both or (first != words[0] and len(first[0]) > 2)

@@ -1,4 +1,4 @@
-"""Neutral words for those of one gender: they for he and she, with a plural verb; firefighter for fireman."""
+"""Neutral words in place of gendered words: they for he and she, with a plural verb; firefighter for fireman."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,15 +10,15 @@ from evenhand.text.edits import Edit, any_of, match_case
 IRREGULAR = {"is": "are", "was": "were", "has": "have", "does": "do", "isn't": "aren't", "wasn't": "weren't"}
 IRREGULAR |= {"hasn't": "haven't", "doesn't": "don't", "goes": "go"}
 UNCHANGED = ("always", "perhaps", "besides", "sometimes", "afterwards", "towards", "alas", "thus", "as", "was")
-"""Words that have no plural, or another one."""
+"""Words that look like a verb in -s, but are not changed as one."""
 ADVERBS = rf"{any_of('adverbs')}|[a-z]{{3,}}ly"
 CONTRACTED = re.compile(r"['’](s)\b(?:\s+(not|[a-z]+ly|been|already|never|just|always|[a-z]+))?", re.I)
 DONE = re.compile(rf"{any_of('participles')}|[a-z]{{3,}}ed", re.I)
-"""What follows "he has" in "he's": participles. Some of those in -ed are passives, which are rarer here."""
+"""What follows "he's" if it is "he has": participles. Some in -ed are passives (he is), which are rarer here."""
 PASSIVE = re.compile(rf"(?:{any_of('passives')})\b")
 VERB = re.compile(rf"\s+(?:(?:{ADVERBS})\s+){{0,2}}([a-z]+(?:['’]t)?)\b")
 AUXILIARY = re.compile(r"\b(is|was|has|does|isn['’]t|wasn['’]t|hasn['’]t|doesn['’]t)(\s+)$", re.I)
-"""A verb before he: was he there? nor does she know."""
+"""A verb that stands before he or she: was he there? nor does she know."""
 AND = re.compile(
     rf"[^.;:!?\n]{{0,60}}?(?:,|\s)\s*(?:and|but|or)\s+(?:then\s+)?(?:(?:{ADVERBS})\s+)?([a-z]+)\b(?=\s|[.,;])"
 )
@@ -28,7 +28,7 @@ SUBJECT = re.compile(r"\b(?:he|she|it|who|which|that|they|we|you|i|there|this)\b
 
 @cache
 def words() -> dict[str, tuple[str, str]]:
-    """The words of data/neutral-en.tsv -> their neutral word and its kind; what her and his become depends on more."""
+    """The words of data/neutral-en.tsv -> their neutral word and its kind; for her and his it depends on their role."""
     rows = read_tsv("neutral-en.tsv", "evenhand.text")
     return {word: (row["neutral"].lower(), row["kind"] or "neutral") for row in rows for word in row["words"].split()}
 
@@ -37,7 +37,7 @@ OR = re.compile(r"\s+or\s+|\s*/\s*", re.I)
 
 
 def merge_pairs(text: str, edits: Sequence[Edit]) -> list[Edit]:
-    """The edits with those of "he or she" and "his/her" as one: they, their."""
+    """The edits, where the two of "he or she" or of "his/her" become one edit: they, their."""
     made: list[Edit] = []
     for edit in edits:
         last = made[-1] if made else None
@@ -49,7 +49,7 @@ def merge_pairs(text: str, edits: Sequence[Edit]) -> list[Edit]:
 
 
 def verbs(text: str, edits: Sequence[Edit]) -> Iterator[Edit]:
-    """The edits of verbs whose subject was he or she, and is they."""
+    """The edits that make verbs plural whose subject changes from he or she to they."""
     for edit in edits:
         if edit.new.lower() != "they":
             continue
@@ -66,7 +66,7 @@ def verbs(text: str, edits: Sequence[Edit]) -> Iterator[Edit]:
 
 
 def _later_verb_edits(text: str, at: int) -> Iterator[Edit]:
-    """Verbs that share the subject: they open the door and walk in."""
+    """The edits of later verbs with the same subject: they open the door and walk in."""
     while (verb := AND.match(text, at)) and LATER.fullmatch(verb[1]) and not SUBJECT.search(text, at, verb.start(1)):
         yield Edit(verb.start(1), verb[1], _plural(verb[1]), "verb")
         at = verb.end()

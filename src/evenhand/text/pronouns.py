@@ -29,7 +29,7 @@ ALONE = re.compile(
 OR = r"(?:\s+or\s+|\s*/\s*)"
 PAIR_AFTER = re.compile(rf"{OR}(his|her|their|him|them|hers|theirs)\b|\s+and\s+(him|them|hers|theirs)\b", re.I)
 PAIR_BEFORE = re.compile(rf"\b(his|her|their|him|them|hers|theirs)(){OR}$", re.I)
-"""The other of two pronouns that have the same role: his or her book, him and her."""
+"""The other pronoun of two with the same role: his or her book, him and her."""
 LISTED = re.compile(r"\b(?:s?he|they)\s*/\s*$", re.I)
 """What precedes an object in a list of pronouns: she/her."""
 VERB = re.compile(rf"\s+(?:{any_of('after_his')}|will be)(?![\w-])")
@@ -48,11 +48,11 @@ MADE = re.compile(
     r"\s+(?:(?:own\s+)?(?:bow|choice|escape|exit|living|mark|mind|peace|way)|"
     r"(?:(?!her\b|to\b)[\w'’-]+\s+){0,3}(?:appearance|comeback|debut))\b"
 )
-"""What follows a possessive after such a verb: made her Broadway debut, make her mind up."""
+"""What follows a possessive after "make": made her Broadway debut, make her mind up."""
 SURE = -2.0
-"""Below this a "his" has no noun ("a friend of his"), which is rare: one in a hundred."""
+"""The score below which a "his" has no noun ("a friend of his"). This is rare: one in a hundred."""
 UNSURE = {"her": (-1.25, 0.55), "his": (-4.0, -0.2)}
-"""Scores between the two are often wrong; those of "her" more widely after some verbs."""
+"""Scores between these limits are often wrong. After some verbs the limits of "her" are wider (`is_unsure`)."""
 ENDING = r"(?:e|es|s|ed|ted|ting|ing|ning|n|en)?\s+$"
 TWO_OBJECTS = re.compile(rf"\b(?:{any_of('two_objects')}){ENDING}", re.I)
 """A verb that often has two objects, or an object and what it is called: gave her money, elected her president."""
@@ -147,7 +147,7 @@ def score(text: str, start: int, stop: int) -> float:
 
 
 def _is_owned(text: str, start: int, stop: int) -> bool:
-    """Whether the verb before "her" tells that what follows is hers: made her debut, loved her two dogs."""
+    """Whether the verb before "her" shows that it is a possessive: made her debut, loved her two dogs."""
     before = text[max(0, start - 16) : start]
     if COUNTED.match(text, stop):
         return not (TWO_OBJECTS.search(before) or COMPLEMENT.search(before))
@@ -155,7 +155,7 @@ def _is_owned(text: str, start: int, stop: int) -> bool:
 
 
 def is_unsure(text: str, start: int, stop: int, margin: float) -> bool:
-    """Whether the score of a place is worth a second opinion."""
+    """Whether a place with the score `margin` needs a second opinion."""
     word = text[start:stop].lower()
     low, high = UNSURE[word]
     if word == "his":
@@ -168,9 +168,9 @@ def is_unsure(text: str, start: int, stop: int, margin: float) -> bool:
 
 
 def is_possessive(word: str, margin: float, odds: float = math.nan) -> bool:
-    """Whether her is his (and his is her), by the score and, if it was asked, by the odds that a model gives.
+    """Whether her or his is a possessive, by its score `margin` and by a model's log-odds, if the model was asked.
 
-    A part of the score is added to the log-odds: together they have fewer errors than either alone.
+    A part of the score is added to the log-odds: both together have fewer errors than either alone.
     """
     above = margin - (0.0 if word == "her" else SURE)
     return above > 0 if math.isnan(odds) else odds + PART * above > 0

@@ -24,12 +24,12 @@ FEWEST = 5
 DRAWS, BLOCK = 2_000, 100
 """Resamples of a bootstrap, and how many are drawn at once."""
 VERY_MANY = 20_000
-"""Documents beyond which no bootstrap is drawn."""
+"""The most documents for which a bootstrap is drawn; intervals of more documents are from a jackknife."""
 SIDES = ("female", "male")
 PAIRS = ("ff", "mm", "fm")
 COUNTS = ("sentences", "words", "names")
 LISTED = 15
-"""Words of each side that are listed."""
+"""The most words that are listed for each gender."""
 
 
 @dataclass
@@ -39,7 +39,7 @@ class CorpusCounts:
     totals: list[tuple[int, int, int, int]] = field(default_factory=list)
     """For each document, its female and male words, then its female and male first names."""
     sentences: Counter[str] = field(default_factory=Counter)
-    """By the gendered words they have: female, male, both, neither."""
+    """The number of sentences by their gendered words: female, male, both, neither."""
     words: Counter[str] = field(default_factory=Counter)
     """How often each gendered word occurs."""
     names: Counter[str] = field(default_factory=Counter)
@@ -47,7 +47,7 @@ class CorpusCounts:
     found: dict[str, list[tuple[int, int, int]]] = field(default_factory=dict)
     """For each profession, its gendered sentences: number of the document, female, male."""
     contexts: dict[str, Counter[str]] = field(default_factory=lambda: {part: Counter() for part in (*SIDES, *PAIRS)})
-    """In how many female and male sentences each word occurs; and these numbers of each document, multiplied."""
+    """For each word, sums over documents of f and m, its female and male sentences there, and of f², m² and fm."""
 
     def add_contexts(self, female: Counter[str], male: Counter[str]) -> None:
         both = {word: n * male[word] for word, n in female.items() if word in male}
@@ -76,7 +76,7 @@ class CorpusCounts:
 class Ratio:
     """How often women and men occur, and ln(male / female) with its interval and test over documents.
 
-    Without any of them there is no ratio: its value is NaN, and its note says why.
+    If neither occurs, the value of the logarithm is NaN, and its note says why.
     """
 
     female: int
@@ -85,9 +85,9 @@ class Ratio:
 
     @property
     def share(self) -> Estimate:
-        """The share of women, between 0 and 1. The interval is that of the logarithm, an end x being 1 / (1 + e^x).
+        """The share of women, between 0 and 1. Each end x of the logarithm's interval becomes an end 1 / (1 + e^x).
 
-        The logarithm is smoothed, the share is not: if it is beyond an end of the interval, the interval ends there.
+        The logarithm is smoothed, the share is not: a share outside the interval becomes an end of it.
         """
         total = self.female + self.male
         value = self.female / total if total else math.nan
@@ -96,11 +96,11 @@ class Ratio:
 
     @property
     def lean(self) -> str:
-        """Who occurs more often, by the one rule: female, male, not shown; or why there is no verdict."""
+        """Who occurs more often, by the rule of verdicts: female, male, not shown; or why there is no verdict."""
         return _side(self.log)
 
     def as_json(self) -> dict[str, Any]:
-        """The numbers, for JSON; a missing one is None."""
+        """The numbers, for JSON; a missing number is None."""
         numbers = {"lean": self.log.value, "low": self.log.low, "high": self.log.high}
         share = {"share": self.share.value, "share_low": self.share.low, "share_high": self.share.high}
         plain = {k: None if math.isnan(v) else v for k, v in (numbers | share | {"p": self.log.p}).items()}
@@ -112,10 +112,10 @@ class CorpusCount:
     """The counts of a corpus. Logarithms above 0 are male, below 0 female.
 
     `words` are gendered words, `names` first names of people. `beside` has a row for each profession with enough
-    sentences: its female and male sentences; `ratio`, ln(male / female) minus the same of the gendered words of the
-    whole corpus, with its interval; `lean`, the verdict by the one rule, over all professions. `rare` has the sentences
-    of the professions with too few. `contexts` has the words that are shown to occur more often with women, or with
-    men, than these are mentioned (see `_context_table`), of the `tested` ones.
+    sentences: the numbers of its female and male sentences; `ratio`, which is ln(male / female) minus that of the
+    gendered words of the whole corpus, with its interval; and `lean`, the verdict, adjusted over all professions.
+    `contexts` has those of the `tested` words for which it is shown that they occur more often with women, or with men,
+    than expected (see `_context_table`).
     """
 
     documents: int
@@ -129,13 +129,13 @@ class CorpusCount:
     common: Mapping[str, pd.DataFrame]
     """The most frequent gendered words and first names: word, gender, count."""
     rare: pd.DataFrame
-    """Professions that were found in too few gendered sentences: their female and male sentences."""
+    """The numbers of female and male sentences of each profession that is in too few of them for a ratio."""
     tested: int
-    """Words that occur in enough gendered sentences to be tested."""
+    """The number of words that are in enough gendered sentences to be tested."""
     unit: str = "document"
-    """What intervals are over: documents, or paragraphs of one text, which are not independent of each other."""
+    """What intervals resample: documents, or paragraphs of one text, which are not independent of each other."""
     skipped: Mapping[str, str] = field(default_factory=dict)
-    """Files that were not counted, and why: they are not English."""
+    """Files that were not counted, and why they seem not to be English."""
 
     def as_json(self) -> dict[str, Any]:
         """All numbers and tables, for JSON; a missing number is None, and the note next to it says why."""
@@ -157,14 +157,14 @@ class CorpusCount:
 
     @property
     def score(self) -> Estimate:
-        """Mean |ln ratio| over professions: 0 if none is gendered, NaN without professions."""
+        """The mean of |`ratio`| over professions: 0 if no profession is gendered, NaN without professions."""
         if self.beside.empty:
             return Estimate(math.nan, note=f"no profession is in {FEWEST} sentences with words of one gender")
         return Estimate(float(self.beside["ratio"].abs().mean()), n=len(self.beside))
 
 
 def summarise(counts: CorpusCounts, gender: Callable[[str], str | None], *, seed: int = 0) -> CorpusCount:
-    """The ratios, intervals and tables of these counts; `gender` gives that of a gendered word."""
+    """The ratios, intervals and tables of these counts; `gender` gives the gender of a word."""
     if not counts.totals:
         raise BadInput("The corpus has no texts.")
     table = np.array(counts.totals, dtype=np.float64)  # (documents, 4)
@@ -181,25 +181,25 @@ def summarise(counts: CorpusCounts, gender: Callable[[str], str | None], *, seed
     return CorpusCount(len(table), total, sides, words, names, beside, contexts, common, rare, tested)
 
 
-def _ratio(table: Floats, rng: np.random.Generator, what: str) -> Ratio:
+def _ratio(table: Floats, rng: np.random.Generator, unit: str) -> Ratio:
     """ln(male / female), smoothed, with its interval over the rows, and the test that both are equally frequent."""
     female, male = (int(total) for total in table.sum(axis=0))
-    return Ratio(female, male, adjust([_estimate_log_ratio(table, 0.0, rng, what)])[0])
+    return Ratio(female, male, adjust([_estimate_log_ratio(table, 0.0, rng, unit)])[0])
 
 
-def _estimate_log_ratio(table: Floats, less: float, rng: np.random.Generator, what: str) -> Estimate:
-    """ln(male / female) of documents minus `less`: a bootstrap's interval, and the p that goes with it.
+def _estimate_log_ratio(table: Floats, less: float, rng: np.random.Generator, unit: str) -> Estimate:
+    """ln(male / female) minus `less`, with the interval of a bootstrap over documents and the p of this interval.
 
     `clustered_interval` would give the same interval in a time that is quadratic in the documents. With very many
-    documents a bootstrap takes minutes, and the jackknife gives the same.
+    documents a bootstrap takes minutes; a jackknife, which gives the same interval, replaces it.
     """
     some = table[table.any(axis=1)]
     n = len(some)
     if n == 0:
-        return Estimate(math.nan, note=f"no {what} were found, so there is no value")
+        return Estimate(math.nan, note=f"no {unit} were found, so there is no value")
     value = float(_log_ratio(table.sum(axis=0))) - less
     if n == 1:
-        return Estimate(value, clusters=1, note=f"all {what} are in one document, so there is no interval")
+        return Estimate(value, clusters=1, note=f"all {unit} are in one document, so there is no interval")
     if 0 in some.sum(axis=0):
         low, high = _one_gender_interval(some, n)
     elif n > VERY_MANY:
@@ -214,9 +214,9 @@ def _estimate_log_ratio(table: Floats, less: float, rng: np.random.Generator, wh
 
 
 def _one_gender_interval(table: Floats, n: int) -> tuple[float, float]:
-    """The interval if all documents have one gender alone, so that no resample has the other: Wilson's, over documents.
+    """The interval if only one gender occurs, so that no resample has the other gender: Wilson's, over documents.
 
-    It ends at the value on the other side, which smoothing keeps finite.
+    Its end that is farther from 0 is the value, which smoothing keeps finite.
     """
     sure = math.log(proportion_interval(n, n)[0] / (1 - proportion_interval(n, n)[0]))
     value = float(_log_ratio(table.sum(axis=0)))
@@ -235,7 +235,7 @@ def _log_ratio(counts: Floats) -> Floats:
 def _profession_tables(
     sentences: Mapping[str, list[tuple[int, int, int]]], words: Ratio, rng: np.random.Generator
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The professions that are in enough sentences, and those that are not."""
+    """The table of professions in enough sentences, with ratios; and that of professions in too few."""
     columns = ["profession", "female", "male", "ratio", "low", "high", "p_holm", "lean"]
     rows, few, logs = list[dict[str, Any]](), list[dict[str, Any]](), []
     for word, places in sorted(sentences.items()):
@@ -251,12 +251,13 @@ def _profession_tables(
 
 
 def _context_table(counts: CorpusCounts) -> tuple[pd.DataFrame, int]:
-    """The words that occur more often with women, or with men, than chance explains; and how many were tested.
+    """The words that occur more often with women, or with men, than chance explains; and how many words were tested.
 
-    Of n sentences with a word, n p are expected to be about women, p being the share of women among all sentences about
-    women alone or men alone. z is the excess of men over its standard error: the larger one of that over documents,
-    since sentences of one document go together, and of n independent sentences. p, at least that of a binomial test, is
-    adjusted by Holm over all words.
+    Of n sentences with a word, n p are expected to be about women, where p is the share of sentences about women alone
+    among all sentences about women alone or men alone. z is the excess of sentences about men, divided by the larger of
+    two standard errors: that over documents, since sentences of one document are not independent, and that of n
+    independent sentences. The p-value is that of z, but at least that of a binomial test, adjusted by Holm over all
+    words.
     """
     about = sum(counts.sentences[side] for side in SIDES)
     p = counts.sentences["female"] / about if about else 0.5
@@ -265,7 +266,7 @@ def _context_table(counts: CorpusCounts) -> tuple[pd.DataFrame, int]:
     f, m, ff, mm, fm = (frame[part].to_numpy() for part in (*SIDES, *PAIRS))
     over_documents = (1 - p) ** 2 * ff - 2 * p * (1 - p) * fm + p**2 * mm
     z: Floats = (p * m - (1 - p) * f) / np.sqrt(np.maximum(over_documents, (f + m) * p * (1 - p)))
-    exact = 2 * np.minimum(bdtr(f, f + m, p), bdtrc(f - 1, f + m, p))  # few are not normal
+    exact = 2 * np.minimum(bdtr(f, f + m, p), bdtrc(f - 1, f + m, p))  # z is not normal for few sentences
     normal = [math.erfc(abs(each) / math.sqrt(2)) for each in z.tolist()]
     frame = frame[["word", *SIDES]].assign(expected_female=p * (f + m), z=z)
     frame["p_holm"] = holm(np.maximum(normal, np.minimum(exact, 1)).tolist())

@@ -39,7 +39,7 @@ QUOTE = re.compile(r"(?:^|[\s(\[\"“—-])['‘](?!\s)(?:[^'’]|(?<=\w)['’](
 """What precedes a word in single quotation marks."""
 ADDRESS = re.compile(r"\S+")
 MARKS = ("://", "@", "www.")
-"""What an address has."""
+"""What a web or mail address contains."""
 SURNAME = re.compile(rf"\b(?!(?:{any_of('before_roles')})\b)[A-Z][a-z]+\.?\s$")
 """What precedes a capitalised role noun that is a surname: Stephen King."""
 NAMED = re.compile(r"\s(?:[A-Z][a-z]+\s)?(?:University|College|School|Records|Street|Hospital|Island|Bible|Award)\b")
@@ -60,7 +60,7 @@ PRONOUNS: dict[To, dict[str, tuple[str, str]]] = {
     "other": {"her": ("him", "his"), "his": ("hers", "her")},
     "neutral": {"her": ("them", "their"), "his": ("theirs", "their")},
 }
-"""What her and his become if they are no possessives, and if they are."""
+"""What her and his become: first if they are not possessives, then if they are."""
 ROLES = {"her": ("object", "possessive"), "his": ("alone", "possessive")}
 
 
@@ -82,11 +82,11 @@ class PartnerTable(dict[str, tuple[str, str] | None]):
 class Swapper:
     """Rewrites documents: a call returns the new text, `edits` the list of changes.
 
-    `pairs` replaces the bundled words: male words with their female partners, of any language, swapped both ways; where
-    several share a partner, the first counts, and no articles are changed. `names` finds first names
-    (evenhand.text.names); None leaves names alone. `grammar` says who decides what her and his are, and which
-    doubtful words are names: rules, a model, or with `auto` a model where rules are unsure. `only` swaps words of this
-    gender alone. `to="neutral"` makes words of both genders neutral.
+    `pairs` replaces the bundled words by male words and their female partners, of any language, which are swapped both
+    ways; the first of several pairs with the same word counts, and articles stay as they are. `names` finds first names
+    (evenhand.text.names); with None, names stay. `grammar` says what decides whether her and his are possessives, and
+    whether doubtful words are names: rules, a model, or with `auto` a model where rules are unsure. With `only`, only
+    words of this gender are swapped. With `to="neutral"`, words of both genders become neutral.
     """
 
     def __init__(
@@ -137,18 +137,18 @@ class Swapper:
         seen = {edit.old.lower().replace("’", "'"): edit.old.lower() for edit in draft}
         if self.several.keys().isdisjoint(seen):
             return draft
-        if self.one_way:  # the others are no edits
+        if self.one_way:  # words of the other gender have no edits
             seen = {word.replace("’", "'"): word for word in map(str.lower, WORD.findall(text))}
         edits = []
         for edit in draft:
             usual, others = self.several.get(edit.old.lower(), ("", ()))
-            if usual == edit.new.lower() and usual not in seen and (its := next((o for o in others if o in seen), "")):
-                edit = edit._replace(new=match_case(seen[its], edit.old))
+            if usual == edit.new.lower() and usual not in seen and (used := next((o for o in others if o in seen), "")):
+                edit = edit._replace(new=match_case(seen[used], edit.old))
             edits.append(edit)
         return edits
 
     def _words(self, text: str) -> Iterator[tuple[Edit, float | None]]:
-        """The edits of words, in order, with the score of a pronoun that a model is to be asked about."""
+        """The edits of words, in order, each with the score of its pronoun if a model must be asked about it."""
         table = self.words
         words = ADDRESS.finditer(text) if any(mark in text for mark in MARKS) else ()
         addresses = [m.span() for m in words if any(mark in m[0] for mark in MARKS)]
@@ -190,7 +190,7 @@ class Swapper:
                     yield from ((edit, None) for edit in _couple_edits(text, start, stop, partner))
 
     def _pronoun(self, start: int, old: str, margin: float, odds: float = math.nan) -> Edit:
-        """The edit of her or his, by its score, and by the odds that a model gives."""
+        """The edit of her or his, by its score `margin` and by the log-odds that a model gives."""
         word = old.lower()
         by_model = self.grammar == "model" and not math.isnan(odds)
         role = odds > 0 if by_model else is_possessive(word, margin, odds)
@@ -204,7 +204,7 @@ class Swapper:
         more = []
         for edit in draft:
             if text[edit.start - 2 : edit.start - 1] not in ARTICLE_ENDS or edit.start < 2 or edit.rule == OWN:
-                continue  # most, and quickly; words of one's own may be of another language
+                continue  # most edits, and quickly; a user's own words may be of another language
             if bool(VOWEL.match(edit.old)) == (an := bool(VOWEL.match(edit.new))):
                 continue
             if article := ARTICLE.search(text[max(0, edit.start - 8) : edit.start]):
@@ -226,7 +226,7 @@ def _couple_edits(text: str, start: int, stop: int, one_way: str) -> Iterator[Ed
 
 
 def _with_apostrophe(text: str, edit: Edit) -> Edit:
-    """The edit with its possessive: ladies' is gentlemen's, gentlemen's is ladies'; a quotation mark stays."""
+    """The edit with its possessive ending: ladies' and gentlemen's are partners; a quotation mark stays."""
     stop = edit.start + len(edit.old)
     if edit.rule == OWN or text[stop : stop + 1] not in APOSTROPHES or not (ending := POSSESSIVE.match(text, stop)):
         return edit
@@ -257,7 +257,7 @@ def _bundled_partners(only: Gender | None = None, to: To = "other") -> dict[str,
 
 @cache
 def _shared_partners() -> dict[str, tuple[str, list[str]]]:
-    """Words that are the partner of several words -> their usual partner, and the other ones, except slang."""
+    """Words that are the partner of several words -> the usual one of these, and the others, except slang."""
     table, shared = _bundled_partners(), dict[str, tuple[str, list[str]]]()
     for word, (partner, _) in table.items():
         usual = "madam" if partner == "sir" else table.get(partner, ("", ""))[0]
@@ -287,9 +287,9 @@ def swapper(
     to: To = "other",
     pairs: Pairs | None = None,
 ) -> Swapper:
-    """The swapper for words and, with `names`, for first names: those of the user's own lists, if given.
+    """The swapper for words and, with `names`, for first names; `pairs` and `own` are the user's words and names.
 
-    With `pairs` of words, which may be of any language, our names are not swapped.
+    With `pairs`, which may be of any language, our names are not swapped.
     """
     named = names and to == "other" and (own or not pairs)
     naming = Naming(dict(own) if own else None, only, always=bool(pairs)) if named else None
@@ -297,9 +297,9 @@ def swapper(
 
 
 def check_share(share: float) -> None:
-    """Raise an error unless it is a number from 0 to 1."""
+    """Raise an error unless `share` is a number between 0 and 1."""
     if not isinstance(share, int | float) or not 0 <= share <= 1:
-        raise BadInput(f"share must be between 0 and 1. Got {str(share)[:200]}.")
+        raise BadInput(f"`share` must be a number between 0 and 1. Got {str(share)[:200]}.")
 
 
 def is_chosen(number: int, share: float, seed: int) -> bool:
@@ -340,8 +340,8 @@ def substituted(corpus: str, *, share: float | None = None, seed: int = 0) -> Su
     check_share(share)
     texts = list(documents(corpus))
     if share and (why := not_english(texts)):
-        can = "swap it with evenhand swap, and train with `share=0`"
-        raise BadInput(f"'{corpus}' cannot be swapped. {why} Give an English corpus; if it is English, {can}.")
+        do = "swap it with evenhand swap --lang en, and train on the result with `share=0`"
+        raise BadInput(f"'{corpus}' cannot be swapped. {why} Give an English corpus. If it is English, {do}.")
     names = tuple(census().items()) if corpus in RELEASED else None  # as in the papers
     after = substitute(texts, swapper(own=names) if share else str, share=share, seed=seed)
     both = [(old, new) for old, new in zip(texts, after, strict=True) if old.strip()]

@@ -1,4 +1,4 @@
-"""Swap the gender of texts, of a file or of every file of a folder: streamed, on all cores, resumed after a stop."""
+"""Swap the gender of a text, a file or every file of a folder: streamed, on all cores, resumed after a stop."""
 
 import hashlib
 import json
@@ -52,16 +52,16 @@ from evenhand.text.text_files import (
 log = logging.getLogger(__name__)
 ONLY: dict[str | None, Gender | None] = {None: None, "he-to-she": "male", "she-to-he": "female"}
 DOCUMENTS = 5_000
-"""The most rows, or lines, of a section; the paragraphs of a section of a text file are one document."""
+"""The most rows, or lines, of a section; the paragraphs in a section of a text file are swapped as one document."""
 Chunk = list[tuple[int, tuple[str, ...]]]
-"""Documents, each a text or one for each column, with their numbers."""
+"""Documents with their numbers; each has one text, or one for each column."""
 
 
 @dataclass(frozen=True)
 class Swapped:
     """The result of a swap: numbers of documents and of edits by rule, and the paths of the texts and the edit log.
 
-    `names` are the first names that may be somebody's and were left as they are, with how often they occur.
+    `names` counts the words that may be first names, but were not swapped.
     """
 
     documents: int
@@ -72,7 +72,7 @@ class Swapped:
     names: dict[str, int] = field(default_factory=dict)
     files: int = 1
     skipped: dict[str, str] = field(default_factory=dict)
-    """Files of a folder that were not swapped, and why: they are not English."""
+    """Files of a folder that were not swapped, and why they seem not to be English."""
 
     @property
     def note(self) -> str:
@@ -107,15 +107,15 @@ def swap(
     """Write the texts of `file` with the other gender to `out` (FILE.swapped.EXT); everything else is unchanged.
 
     A document is a paragraph of a .txt file, or with `lines` a line; or a row of a csv, tsv, jsonl or parquet file,
-    whose texts are in one `column` or several. Names are treated alike throughout a text; False leaves them as they
-    are, and `to="neutral"` does, too. The words of `word_pairs` take the place of the English words and names: each
-    becomes its partner, and no grammar is looked after.
+    whose texts are in one `column` or several. A name has the same partner throughout a text; with `names=False` or
+    `to="neutral"` names stay. The words of `word_pairs` replace the English words and names: each becomes its partner,
+    and grammar is not corrected.
 
-    The same call resumes a swap that was stopped. With the engine `ray` the result is the same.
+    The same call resumes a swap that was stopped. The engine `ray` gives the same result.
     """
     check_engine(engine, address, workers)
     if engine == "ray" and jobs is not None:
-        raise BadInput("`jobs` are processes on this machine. With `engine='ray'` give `workers`.")
+        raise BadInput("`jobs` are processes on this machine. With `engine='ray'`, give `workers` instead.")
     if not isinstance(seed, int) or seed < 0 or (jobs is not None and jobs < 1):
         raise BadInput(
             f"`seed` must be a whole number, at least 0, and `jobs` at least 1. Got {str(seed)[:200]} and {jobs}."
@@ -127,10 +127,10 @@ def swap(
     columns = (column,) if isinstance(column, str) else tuple(column)
     if not columns or len(set(columns)) < len(columns):
         raise BadInput(f"`column` must name one or more columns, each once. Got {', '.join(columns) or 'none'}.")
-    how = settings(names, word_pairs, grammar, only, to, lang)  # a bad list is an error at once
+    how = settings(names, word_pairs, grammar, only, to, lang)  # first, so that a bad list is an error at once
     files: dict[str, Any] = {"augment": augment, "trail": trail, "force": force}
     job = Job(columns, lines, how, share, seed, **files, jobs=jobs, engine=engine, address=address, workers=workers)
-    lang = "en" if word_pairs else lang  # nothing is known of other languages
+    lang = "en" if word_pairs else lang  # other languages are not checked
     if source.is_dir():
         return _swap_folder(source, target, job, lang)
     _check_paths(source, target, job)
@@ -148,7 +148,7 @@ def swap_text(
     word_pairs: str | Path | None = None,
     lang: str | None = None,
 ) -> str:
-    """The text with the other gender; the parameters are those of `swap`. What it needs is loaded by the first call.
+    """The text with the other gender; the parameters are those of `swap`. The first call loads word lists and models.
 
     >>> swap_text("She saw him.")
     'He saw her.'
@@ -165,12 +165,12 @@ def settings(
     if only not in ONLY:
         raise BadInput(f"`only` must be he-to-she or she-to-he. Got '{only}'.")
     if to not in get_args(To):
-        raise BadInput(f"`to` must be other, the other gender, or neutral. Got '{to}'.")
+        raise BadInput(f"`to` must be other (the other gender) or neutral. Got '{to}'.")
     listed = None if isinstance(names, bool) else names
     if to == "neutral" and (only or listed or word_pairs):
         raise BadInput(
-            "With `to='neutral'` words of both genders become neutral, and names stay: leave out `only`, your names "
-            "and `word_pairs`."
+            "`only`, your names and `word_pairs` cannot be combined with `to='neutral'`, which makes words of both "
+            "genders neutral and leaves names unchanged."
         )
     if lang not in (None, "en") and not word_pairs:
         raise BadInput(f"`lang='{lang}'` needs a list of gendered words of that language: `word_pairs`.")
@@ -185,11 +185,11 @@ def _check_paths(source: Path, target: Path, job: Job) -> None:
     suffix, text = source.suffix, source.suffix == TEXT
     for wrong, why in (
         (not source.is_file(), f"There is no file '{source}'."),
-        (target.is_dir(), f"'{target}' is a folder. Give a file."),
+        (target.is_dir(), f"`out` must be a file. Got the folder '{target}'."),
         (not text and suffix not in SUFFIXES, f"'{source}' must be one of {TEXT}, {', '.join(SUFFIXES)}."),
         (target.suffix != suffix, f"`out` must have the suffix of the file, '{suffix}'. Got '{target}'."),
         (text and job.columns != ("text",), f"A {TEXT} file has no columns. Got `column` {', '.join(job.columns)}."),
-        (not text and job.lines, f"`lines` is for {TEXT} files: each row of a {suffix} file is a document."),
+        (not text and job.lines, f"`lines` is for {TEXT} files only: in a {suffix} file each row is a document."),
         (target.resolve() == source.resolve(), f"'{target}' would replace the original. Choose another `out`."),
     ):
         if wrong:
@@ -199,21 +199,21 @@ def _check_paths(source: Path, target: Path, job: Job) -> None:
 
 
 def _job_for(path: Path, job: Job) -> Job:
-    """The settings for a file of a folder: columns are those of its tables, lines those of its texts."""
+    """The settings for one file of a folder: `columns` are for its tables only, `lines` for its .txt files only."""
     return replace(job, columns=("text",)) if path.suffix == TEXT else replace(job, lines=False)
 
 
 def _swap_folder(folder: Path, out: Path, job: Job, lang: str | None) -> Swapped:
-    """Swap each file of a folder; a file that lists what is done lets the same command resume.
+    """Swap each file of a folder. The finished files are listed in a file, so that the same command resumes.
 
-    Documents are numbered across files, so that `share` applies to all of them together.
+    Documents are numbered across files, so that `share` is the share of all documents together.
     """
     files = texts_in(folder, decoded=True)
     skipped = {} if lang else not_english_files(folder, files, lambda path: joined_texts(path, _job_for(path, job)))
     files = [path for path in files if str(path.relative_to(folder)) not in skipped]
     before, after = folder.resolve(), out.resolve()
     if after.is_relative_to(before) or before.is_relative_to(after):
-        raise BadInput(f"`out` must not be '{folder}', nor a folder in or around it. Got '{out}'.")
+        raise BadInput(f"`out` must be neither '{folder}' nor a folder in or around it. Got '{out}'.")
     part = _part_path(out, folder, job, job.augment, job.trail, job.force, [(str(p), p.stat().st_size) for p in files])
     if out.exists() and (not out.is_dir() or any(out.iterdir())) and not part.exists():
         check_new(out, job.force)
@@ -222,7 +222,7 @@ def _swap_folder(folder: Path, out: Path, job: Job, lang: str | None) -> Swapped
     prepare(out.parent)
     rules, names, documents, rewritten = Counter[str](), Counter[str](), 0, 0
     with lock_swap(part):
-        count_finished(part)  # without a line that a kill has cut
+        count_finished(part)  # removes a last line that a killed process left incomplete
         part.touch()
         finished = {row["out"]: row for row in map(json.loads, part.read_text(encoding="utf-8").splitlines())}
         for path in files:
@@ -256,31 +256,30 @@ def _swap_one(source: Path, target: Path, job: Job, lang: str | None) -> Swapped
                 raise BadInput(f"'{source}' has no texts.")
             if job.share == 1 and not job.unchanged and not any(map(are_changed, _read_edits(part))):
                 raise BadInput(
-                    f"'{source}' has no gendered word, and no first name that is to be swapped: there is "
-                    "nothing to do, and nothing was written."
+                    f"'{source}' has no gendered word, and no first name that is to be swapped. Nothing was written."
                 )
             if not job.trail:
-                edit_log.unlink(missing_ok=True)  # one of an earlier swap would not fit
+                edit_log.unlink(missing_ok=True)  # that of an earlier swap would not match
             done = _write(source, target, job, part, edit_log if job.trail else None)
         except MemoryError as error:
-            raise BadInput(f"'{source}' has a document that is larger than the memory. Split it in parts.") from error
+            raise BadInput(f"'{source}' has a document that does not fit into memory. Split it into parts.") from error
         except BadInput:
             part.unlink(missing_ok=True)  # there is nothing to resume
             raise
-    part.unlink(missing_ok=True)  # last, since it tells the same command that the file there is its own
+    part.unlink(missing_ok=True)  # last, as it shows the same command that `target` is its own
     _remove_stale_parts(target)
     return done
 
 
 def _part_path(target: Path, source: Path, job: Job, *more: object) -> Path:
-    """Where the edits of a swap are kept while it runs: a file whose name depends on texts and settings."""
+    """The path of the file that keeps the edits while a swap runs; its name depends on the texts and settings."""
     about = source.stat()
     settings = repr([str(source.resolve()), about.st_size, about.st_mtime_ns, job, __version__, more])
     return target.with_name(f".{target.name}.{hashlib.sha256(settings.encode()).hexdigest()[:8]}.part")
 
 
 def _remove_stale_parts(target: Path) -> None:
-    """Delete the edits of stopped swaps to the same file, with other settings or texts, unless one is running."""
+    """Delete the edits of stopped swaps to the same `target`, with other settings or texts, unless one is running."""
     hidden = target.parent.glob(f".{escape(target.name)}.????????.*")
     for other in {path.with_suffix(".part") for path in hidden if path.suffix in (".part", ".lock")}:
         with suppress(RunError), lock_swap(other):
@@ -302,8 +301,8 @@ def lock_swap(part: Path) -> Iterator[None]:
         raise RunError("The same swap is running already. Wait for it, or choose another `out`.") from error
     except OSError as error:
         raise RunError(
-            f"'{part}', where the edits are kept, cannot be written: {error.strerror or error}. Free some space, or "
-            "choose another `out`, and run the same command again."
+            f"The edits cannot be kept in '{part}': {error.strerror or error}. Free some space, or choose another "
+            "`out`, and run the same command again."
         ) from error
 
 
@@ -321,9 +320,9 @@ def _keep_edits(part: Path, source: Path, job: Job) -> int:
 
 
 def _find_edits(source: Path, job: Job, done: int) -> Generator[list[Edits]]:
-    """The edits of all documents but the first `done`, section by section, by processes here or the workers of Ray.
+    """The edits of all documents but the first `done`, section by section, by local processes or the workers of Ray.
 
-    Sections do not depend on what is done: one that is done in part is worked on again.
+    Sections do not depend on `done`: a section of which only a part is done is swapped again as a whole.
     """
     whole = is_paragraphs(source, job)
     most = math.inf if whole else DOCUMENTS
@@ -353,8 +352,8 @@ def _find_edits(source: Path, job: Job, done: int) -> Generator[list[Edits]]:
             waiting.extend(pool.submit(work, chunk) for chunk in islice(todo, 1))
     except BrokenProcessPool as error:
         raise RunError(
-            "A process of the swap was killed; the usual reason is memory. Run the same command again, which goes on "
-            "from here, with fewer `jobs`."
+            "A process of the swap was killed. This usually means that the machine ran out of memory. Run the same "
+            "command again with fewer `jobs`: it resumes from here."
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)
@@ -373,7 +372,7 @@ def _start_worker() -> None:
 
 
 def _chunk_edits(chunk: Chunk, *, job: Job, done: int, whole: bool) -> list[Edits]:
-    """The edits of each document after those that are `done`, none for those that are not chosen. Runs in a worker."""
+    """The edits of each document but the first `done`; no edits for those that are not chosen. Runs in a worker."""
     swap = swapper(**job.how)
     if whole:
         documents = _paragraph_edits(swap, [text for _, (text,) in chunk])
@@ -399,7 +398,7 @@ def _paragraph_edits(swap: Swapper, texts: Sequence[str]) -> list[Edits]:
 
 
 def count_finished(part: Path) -> int:
-    """The number of documents that are done; an unfinished last line, left by a kill, is removed."""
+    """Count the finished documents. A last line that a killed process left incomplete is removed from the file."""
     if not part.exists():
         return 0
     with part.open("rb+") as file:
@@ -418,9 +417,9 @@ def _read_edits(part: Path) -> Iterator[Edits]:
 
 
 def _write(source: Path, target: Path, job: Job, part: Path, edit_log: Path | None) -> Swapped:
-    """Combine edits and texts, in the format of the source; the edit log first.
+    """Write the edit log, then the edited texts in the format of the source.
 
-    Without `force`, a file that is there must be the one that a stopped swap wrote last: it has the same texts.
+    Without `force`, an existing `target` must have the same bytes: then it was written by the stopped swap.
     """
     rules, totals, names = Counter[str](), Counter[str](), Counter[str]()
 

@@ -18,21 +18,21 @@ from evenhand.text.edits import Edit, Edits, apply_edits, are_changed
 ROW_GROUP = 65_536
 """Rows that are written to a parquet file together."""
 CHARACTERS = 1_000_000
-"""The most that is worked on together, unless a single document has more."""
+"""The most characters of a section of documents, unless a single document has more."""
 Document = TypeVar("Document")
 Texts = tuple[str, ...]
-"""The texts of a document: one for each column that is swapped."""
+"""The texts of a document, one for each column that is swapped."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """The settings of a swap. Those that decide its edits are in its repr: it names the file where they are kept."""
+    """The settings of a swap. The repr has those that decide the edits, and names the file where the edits are kept."""
 
     columns: tuple[str, ...]
     lines: bool
     """Whether each line of a text file is a document; otherwise its paragraphs are."""
     how: Mapping[str, Any]
-    """What `swapper` is called with."""
+    """The arguments of `swapper`."""
     share: float
     seed: int
     first: int = 0
@@ -41,7 +41,7 @@ class Job:
     trail: bool = field(default=False, repr=False)
     force: bool = field(default=False, repr=False)
     unchanged: bool = field(default=False, repr=False)
-    """Whether a file is written in which nothing changes."""
+    """Whether a file is written even if nothing changes in it."""
     jobs: int | None = field(default=None, repr=False)
     engine: str = field(default="local", repr=False)
     address: str | None = field(default=None, repr=False)
@@ -54,7 +54,7 @@ def is_paragraphs(source: Path, job: Job) -> bool:
 
 
 def read_texts(source: Path, job: Job) -> Iterator[Texts]:
-    """The texts of each document, empty where it has none."""
+    """The texts of each document; a missing text is empty."""
     if source.suffix == TEXT:
         yield from ((text,) for text in read_plain(source, lines=job.lines))
         return
@@ -75,7 +75,7 @@ def check_paragraphs(source: Path, job: Job) -> None:
         lines = first.strip("\r\n").splitlines()
         if len(lines) > 1 and all(map(str.strip, lines)) and not any(map(str.strip, others)):
             raise BadInput(
-                f"'{source}' has no empty lines, so it is a single paragraph, and `share` and `augment` are about "
+                f"'{source}' has no empty lines, so it is a single paragraph, but `share` and `augment` need several "
                 "paragraphs. If each of its lines is a document, give `lines=True`."
             )
 
@@ -85,7 +85,7 @@ def _numbered_rows(source: Path, job: Job) -> Iterator[tuple[int, dict[str, Any]
 
 
 def sections(documents: Iterable[Document], length: Callable[[Document], int], most: float) -> Iterator[list[Document]]:
-    """The documents in sections, each for one task of a worker: `most` of them, or as many as CHARACTERS allow."""
+    """The documents in sections of at most `most` documents or CHARACTERS characters, each for one task of a worker."""
     section, size = list[Document](), 0
     for document in documents:
         size += length(document)
@@ -108,7 +108,7 @@ def _text(value: object, place: str) -> str:
 def write_texts(file: IO[bytes], source: Path, job: Job, edits: Iterator[Edits]) -> None:
     """Write `source` with each document rewritten or, with `augment`, followed by its rewritten version.
 
-    Rows whose text is unchanged are copied to the byte; others keep their quoting, if it is one of the usual styles.
+    Rows whose text is unchanged are copied byte by byte; other rows keep their quoting, if its style is a usual one.
     """
     if source.suffix == ".parquet":
         _write_parquet(file, source, job, edits)
@@ -138,7 +138,7 @@ def _add_separator(text: str, lines: bool) -> str:
 
 
 def _write_records(file: IO[bytes], source: Path, job: Job, edits: Iterator[Edits]) -> None:
-    """Write the rows: each spans the lines up to the next row. Lines before the first row, and empty ones, stay."""
+    """Write the rows: each has the lines up to the next row. Lines before the first row, and empty lines, stay."""
     rewrite, ended = _REWRITES[source.suffix], True
     with source.open(encoding="utf-8", newline="\n" if source.suffix == ".tsv" else "") as original:
         for (number, row), (after, _) in pairwise(chain([(1, {})], _numbered_rows(source, job), [(sys.maxsize, {})])):
@@ -155,7 +155,7 @@ def _write_records(file: IO[bytes], source: Path, job: Job, edits: Iterator[Edit
 
 
 def _changes(row: Mapping[str, Any], edits: Edits, job: Job) -> Iterator[dict[str, Any]]:
-    """What changes in a row, for each row to write in its place."""
+    """The changes in each row to write in place of `row`; with `augment`, the unchanged row comes first."""
     columns = job.columns
     old = tuple(row[column] or "" for column in columns)
     marked = next((column for column in columns if row[column] and _is_annotated(row, column)), "")
@@ -171,7 +171,7 @@ def _csv_row(body: str, row: dict[str, str], changed: dict[str, str]) -> str:
 
 def _csv_line(fields: Iterable[str], quoting: Literal[0, 1]) -> str:
     line = io.StringIO(newline="")
-    csv.writer(line, quoting=quoting, lineterminator="\r\n").writerow(fields)  # so that both are quoted in a field
+    csv.writer(line, quoting=quoting, lineterminator="\r\n").writerow(fields)  # so that fields with \r or \n are quoted
     return line.getvalue().removesuffix("\r\n")
 
 
@@ -183,7 +183,7 @@ def _tsv_row(body: str, row: dict[str, str], changed: dict[str, str]) -> str:
 
 
 def _jsonl_row(body: str, row: dict[str, Any], changed: dict[str, Any]) -> str:
-    old = json.loads(body)  # again, since `row` has no numbers of more digits than a float can hold
+    old = json.loads(body)  # read again, since `row` has lost the digits of very long numbers
     ascii_only = body.isascii()
     spaced = json.dumps(old, ensure_ascii=ascii_only, separators=(",", ":")) != body.strip()
     separators = (", ", ": ") if spaced else (",", ":")
@@ -200,7 +200,7 @@ _REWRITES: dict[str, Callable[[str, dict[str, Any], dict[str, Any]], str]] = {
     ".tsv": _tsv_row,
     ".jsonl": _jsonl_row,
 }
-"""Functions that write changed values in the style of the original row, without the line end."""
+"""By suffix: a function that writes changed values in the style of the original row, without the line end."""
 
 
 def _write_parquet(file: IO[bytes], source: Path, job: Job, edits: Iterator[Edits]) -> None:
@@ -215,11 +215,11 @@ def _write_parquet(file: IO[bytes], source: Path, job: Job, edits: Iterator[Edit
                 new = [row | changed for row in batch for changed in _changes(row, next(edits), job)]
                 writer.write_table(pa.Table.from_pylist(new, schema=schema))
     except pa.ArrowException as error:
-        raise BadInput(f"'{source}' has a column that cannot be written again: {error}. Leave it out.") from error
+        raise BadInput(f"'{source}' has a column that cannot be written: {error}. Remove the column.") from error
 
 
 def write_edit_log(file: IO[bytes], documents: Iterable[Edits], columns: Sequence[str]) -> None:
-    """A line for each document; where several columns are swapped, each edit names its own."""
+    """Write a line for each document; if several columns are swapped, each edit names its column."""
     for number, edits in enumerate(documents):
         listed = [
             ({"column": column} if len(columns) > 1 else {}) | edit._asdict()

@@ -9,13 +9,13 @@ from evenhand.text.edits import any_of
 NAME = re.compile(r"\s+(?!I\b)[A-ZÀ-Þ]")
 """A following name or office."""
 FOLLOWED = re.compile(r"\s+(?:(?!I\b)[A-ZÀ-Þ]|(?:and|or|&)\s)")
-"""The same, or another title: Mr. and Miss Smith."""
+"""A following name or office, or another title: Mr. and Miss Smith."""
 OFFICE = re.compile(rf"\s+(?:{any_of('lords')})\b")
 """What follows Lord in an office or a religion, where no Lady is possible, and Lady in a few stage names."""
 PAGEANT = re.compile(rf"\s+(?:{any_of('places', 'pageants')})\b")
 """What follows Miss in the name of a beauty pageant."""
 UPPER = re.compile(r"\.\s+[A-Z]{2}")
-"""MS. JONES; MS alone is a disease, a state or a manuscript."""
+"""What follows MS if it is a title, as in MS. JONES; MS may also be a disease, a state or a manuscript."""
 NOTRE = re.compile(r"\b(?:Notre|Grande)\s$", re.I)
 FIRST = re.compile(r"\bfirst\s$", re.I)
 COUPLED = re.compile(r"\s+(?:and|or|&)\s+(?:Lord|Lady)\s+[A-ZÀ-Þ]")
@@ -37,9 +37,9 @@ MARRIED = {"mr": "mrs", "mrs": "mr", "miss": "master", "master": "miss"}
 def forms(text: str) -> tuple[Mapping[str, str], bool]:
     """The partners of Mr, Mrs, Miss, Ms and Master in a document, and whether it writes "Mr." with a dot.
 
-    They depend on those that it has, so that swapping twice is no change.
-    Where it has Mr and Mrs, but no Ms, these are partners, and so are Miss and Master; where it has Mr and Miss alone,
-    those two are. Otherwise Mr becomes Ms, and each of the others Mr.
+    Partners depend on the titles that the document has, so that swapping twice gives the same document. If it has Ms or
+    only one title, Mr becomes Ms, and Ms, Mrs and Miss become Mr. If it has only Mr and Miss, they are partners.
+    Otherwise Mr and Mrs are partners, and so are Miss and Master.
     """
     titles = [(title.lower(), dot) for title, dot in FORMS.findall(text)]
     used, dots = {title for title, _ in titles}, [dot for title, dot in titles if title in SHORT]
@@ -50,7 +50,7 @@ def forms(text: str) -> tuple[Mapping[str, str], bool]:
 
 
 def with_dots(text: str, old: str, stop: int, new: str, dotted: bool) -> tuple[str, str]:
-    """A title and its partner with the dots that belong to them: Mr. and Miss, where the document writes Mr."""
+    """A title and its partner with their dots, as in "Mr." and "Miss"; with `dotted`, the document writes "Mr."."""
     from_short, to_short = old.lower() in SHORT, new.lower() in SHORT
     if from_short == to_short:
         return old, new  # what follows stays as it is
@@ -60,7 +60,7 @@ def with_dots(text: str, old: str, stop: int, new: str, dotted: bool) -> tuple[s
 
 
 def partner(text: str, start: int, stop: int, forms: Mapping[str, str] = MODERN) -> str | None:
-    """The partner of the title at `start`, in lower case; None if it is not a title. `forms` are the document's.
+    """The partner of the title at `start`, in lower case; None if it is not a title. `forms` are those of the document.
 
     >>> partner("Sir Paul", 0, 3), partner("Yes, sir.", 5, 8), partner("My Lord Chancellor", 3, 7)
     ('dame', 'madam', None)
