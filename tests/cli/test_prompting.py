@@ -49,10 +49,10 @@ def test_chat_and_system_prompt_are_part_of_what_was_asked(
     ("arguments", "says"),
     [
         (["--chat", "--system", "nowhere.txt"], "The system prompt 'nowhere.txt' cannot be read"),
-        (["--system", "{file}"], "give `chat`, or leave `system` out"),
+        (["--system", "{file}"], "set `chat`, too, or leave out `system`"),
         (["--chat", "--system", "{empty}"], "is empty"),
         (["--option", "by=guess"], "Unknown value of by 'guess'"),
-        (["--option", "mass=lots"], "mass must be a number from 0 to 1"),
+        (["--option", "mass=lots"], "`mass` must be a number from 0 to 1"),
     ],
 )
 def test_what_cannot_be_asked_is_a_sentence(

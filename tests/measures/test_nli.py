@@ -93,7 +93,7 @@ def test_unscored_items_of_a_set_are_missing_too() -> None:
 
 
 def test_a_pair_of_no_set_is_refused() -> None:
-    with pytest.raises(BadInput, match="group set"):
+    with pytest.raises(BadInput, match="group `set`"):
         evenhand.measure(Table(lambda question: answer(E)), [NliPair("1", "A.", "B.")], measures.load("nli-coal"))
 
 

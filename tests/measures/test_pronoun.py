@@ -125,7 +125,7 @@ def test_a_lean_is_pro_minus_anti_for_either_gender() -> None:
     [
         (blank("___ left.", candidates=("He",)), Pronoun(), "2 candidates"),
         (blank("___ left.", candidates=("He", "She")), SingularThey(), "3 candidates"),
-        (blank("___ left."), GenderAgreement(), "group gender"),
+        (blank("___ left."), GenderAgreement(), "group `gender`"),
         (blank("___ left.", "female"), PronounLean(), "stereotyped_as"),
         (blank("___ left."), LogProbabilityBias(), "attribute"),
     ],

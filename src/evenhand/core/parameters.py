@@ -20,9 +20,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Says:
-    """The description of a parameter; `names` are the flags of its option, if not its own name, and a metavar.
+    """The description of a parameter. `names` are the flags of its option, if not its own name, and a metavar.
 
-    `kind` is its type on the command line, if Python accepts more. There, a parameter in backticks becomes an option.
+    `kind` is its type on the command line, if Python accepts more types. `--help` shows a parameter in backticks as an
+    option.
     """
 
     def __init__(self, text: str, *names: str, default: Any = None, kind: Any = None, group: str = "", **typer: Any):
@@ -55,15 +56,15 @@ def records_of(*subjects: type) -> dict[str, Says]:
     return {name: get_args(hint)[1] for subject in subjects for name, hint in subject.__annotations__.items()}
 
 
-def select_parameters(given: Mapping[str, Any], *subjects: type) -> dict[str, Any]:
-    """The given parameters that belong to these classes."""
-    return {name: value for name, value in given.items() if name in records_of(*subjects)}
+def select_parameters(arguments: Mapping[str, Any], *subjects: type) -> dict[str, Any]:
+    """The arguments whose parameters belong to these classes."""
+    return {name: value for name, value in arguments.items() if name in records_of(*subjects)}
 
 
 def describe(*subjects: type, **records: Says) -> Callable[[Function], Function]:
-    """Add descriptions of parameters to a docstring: `records`, those of `subjects`, and of a class that is unpacked.
+    """Add descriptions of parameters to a docstring: `records`, those of `subjects`, and those of an unpacked class.
 
-    The signature then has all parameters by name.
+    The parameters of the unpacked class also replace it in the signature.
     """
 
     def add_texts(function: Any) -> Any:

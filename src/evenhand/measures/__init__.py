@@ -1,4 +1,4 @@
-"""Measures by name, and the words for them. One with options of its own is a dataclass; the others inherit theirs."""
+"""Measures by name, and the words for them. A measure that adds options is a dataclass; others inherit options."""
 
 import inspect
 import math
@@ -35,7 +35,7 @@ from evenhand.measures.written import FirstMentionNobody, FirstMentionShare, Wri
 METHODS = ("ask", "score", "summarise")
 MEASURES: dict[str, type[Measure[Any]]] = {
     measure.name: measure
-    for measure in (  # of each kind of item, in the order in which they run and are shown
+    for measure in (  # by type of item, in the order in which they run and are shown
         *(Association, likelihood.LikelihoodDifference, likelihood.LikelihoodLean, likelihood.StereotypeShare),
         *(likelihood.CrowsPairs, likelihood.AllUnmasked, likelihood.AllUnmaskedByAttention, likelihood.StereoSetScore),
         *(Gest, PronounLean, Pronoun, SingularThey, GenderAgreement, LogProbabilityBias, StereotypeScore),
@@ -51,17 +51,18 @@ MEASURES: dict[str, type[Measure[Any]]] = {
 
 OURS = tuple(MEASURES)
 Kind = Literal["lean", "size", "errors", "level", "knowledge", "quality"]
-Two = tuple[str, str] | list[str]
+TwoTexts = tuple[str, str] | list[str]
 TYPES: dict[str, Any] = {
     **dict.fromkeys(("title", "asks", "ranked", "unit"), str),
-    **dict.fromkeys(("ends", "leans", "items", "sentences"), Two),
+    **dict.fromkeys(("ends", "leans", "items", "sentences"), TwoTexts),
     **dict.fromkeys(("does_not_show", "cites", "cites_interval"), list[str] | tuple[str, ...]),
     **dict.fromkeys(("offends", "all_genders"), bool),
     **dict.fromkeys(("stereotype", "default", "contrast"), Mapping[str, Any]),
-    **{"kind": Kind, "much": str | Two, "factor": float | int, "scale": tuple[float, float] | list[float] | list[int]},
+    **{"kind": Kind, "much": str | TwoTexts, "factor": float | int},
+    "scale": tuple[float, float] | list[float] | list[int],
 }
 VARIANTS = ("stereotype", "default", "contrast")
-PLACES = {
+PLACEHOLDERS = {
     *("times", "relative", "verb", "by", "odds", "apart", "ratio", "percent", "rest", "size", "signed", "n"),
     *("job", "women", "men"),
 }
@@ -71,13 +72,13 @@ PLACES = {
 def add(measure: type[Measure[Any]]) -> None:
     """Register a measure of your own under its name, so that its runs can be compared."""
     if not isinstance(measure, type):
-        raise BadInput(f"A measure is added by its class. Got {measure!r}.")
+        raise BadInput(f"`measures.add` takes the class of a measure. Got {measure!r}.")
     if missing := [name for name in ("name", "version", "neutral", "reading", *METHODS) if not hasattr(measure, name)]:
-        raise BadInput(f"A measure needs {', '.join(missing)}. {measure.__name__} has none: see docs/extend.md.")
-    Traits.of(measure)  # raises if one has a wrong type
+        raise BadInput(f"A measure needs {', '.join(missing)}, which {measure.__name__} lacks. See docs/extend.md.")
+    Traits.of(measure)  # raises BadInput if a trait has a wrong type
     check_words(f"The measure '{measure.name}'", getattr(measure, "words", {}))
     if measure.name in OURS and MEASURES[measure.name] is not measure:
-        raise BadInput(f"'{measure.name}' is the name of a measure of evenhand's. Give yours another `name`.")
+        raise BadInput(f"'{measure.name}' is the name of a measure of evenhand's. Give your measure another `name`.")
     MEASURES[measure.name] = measure
 
 
@@ -90,7 +91,7 @@ def load(name: str, **options: Any) -> Measure[Any]:
 
 
 def words_of(name: str) -> dict[str, Any]:
-    """The words for a measure, from the .toml file beside its code; those of a user's own are its `words`.
+    """The words for a measure: from the .toml file beside its code or, of a user's measure, its `words`.
 
     Empty if the measure is not known.
     """
@@ -98,7 +99,7 @@ def words_of(name: str) -> dict[str, Any]:
 
 
 def words_beside(measure: Any) -> dict[str, Any]:
-    """The words for a measure of ours, from the .toml file beside its code, and what follows from its traits."""
+    """The words for a measure of evenhand's: those in the .toml file beside its code, and those its traits imply."""
     traits = Traits.of(measure)
     kind = {"higher": "quality", "none": "level"}.get(traits.better, "lean")
     words: dict[str, Any] = {"kind": kind, "leans": ("", ""), "unit": traits.unit if traits.unit == "nats" else ""}
@@ -113,29 +114,28 @@ def _read_toml(module: str) -> dict[str, dict[str, Any]]:
     return tomllib.loads((files(package) / f"{name}.toml").read_text(encoding="utf-8"))
 
 
-def check_words(whose: str, words: Any) -> None:
-    """Raise an error that names the word if one is not known, of a wrong type, or has a place that nothing fills."""
+def check_words(owner: str, words: Any) -> None:
+    """Raise BadInput for a word that is not known, has a wrong type, or has a placeholder that is never filled."""
     if not isinstance(words, Mapping):
-        raise BadInput(f"{whose} has `words` that are no dict. Got {words!r}: see docs/extend.md.")
-    check_known(f"word in `words` of {whose[0].lower()}{whose[1:]}", words, TYPES)
-    check_types(f"{whose}, in `words`", [(name, value, TYPES[name]) for name, value in words.items()])
+        raise BadInput(f"{owner} needs a dict as `words`. Got {words!r}. See docs/extend.md.")
+    check_known(f"word in `words` of {owner[0].lower()}{owner[1:]}", words, TYPES)
+    check_types(f"{owner}, in `words`", [(name, value, TYPES[name]) for name, value in words.items()])
     for name in ("ends", "leans", "items", "sentences", "much"):
         texts = words.get(name, ("", ""))
         if not isinstance(texts, str) and len(texts) != 2:
-            raise BadInput(f"{whose} needs two texts as `{name}` in `words`. Got {texts!r}.")
+            raise BadInput(f"{owner} needs two texts as `{name}` in `words`. Got {texts!r}.")
         for text in (texts,) if isinstance(texts, str) else texts:
             try:
                 places = {place for _, place, *_ in Formatter().parse(text) if place is not None}
             except ValueError as error:
                 raise BadInput(
-                    f"{whose} has a `{name}` in `words` that cannot be read: {error}. Got {text!r}."
+                    f"{owner} has invalid placeholders in `{name}` of `words`: {error}. Got {text!r}."
                 ) from error
-            check_known(
-                f"place in `{name}` of `words`", [f"{{{place}}}" for place in places], [f"{{{p}}}" for p in PLACES]
-            )
+            known = [f"{{{place}}}" for place in PLACEHOLDERS]
+            check_known(f"placeholder in `{name}` of `words`", [f"{{{place}}}" for place in places], known)
     for name in VARIANTS:
         if name in words:
-            check_words(f"{whose} ({name})", words[name])
+            check_words(f"{owner} ({name})", words[name])
 
 
 def options_of(name: str) -> list[str]:
@@ -145,6 +145,6 @@ def options_of(name: str) -> list[str]:
 
 
 def defaults_of(measure: Any) -> dict[str, Any]:
-    """The values of a measure's options where they are not given."""
+    """The default values of a measure's options."""
     parameters = inspect.signature(type(measure)).parameters.values()
     return {parameter.name: parameter.default for parameter in parameters if parameter.default is not parameter.empty}

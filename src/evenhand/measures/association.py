@@ -43,13 +43,13 @@ class Association:
         check_among(self.among)
 
     def ask(self, item: Sentence) -> tuple[Fill, Fill]:
-        """The target with its attribute, and with the attribute masked."""
+        """The target given the attribute, and the target with the attribute masked."""
         place = item.target
         candidates: tuple[str, ...] = ()
         if self.among == "candidates":
             if item.phrase is None or not item.candidates:
-                needs = "the person words that could replace the target: phrase and candidates of the sentence"
-                raise BadInput(f"With among='candidates' association needs {needs}. Got none.")
+                needs = "the person words that could replace the target: `phrase` and `candidates` of the item"
+                raise BadInput(f"With among='candidates' {self.name} needs {needs}. Item '{item.id}' lacks them.")
             place, candidates = item.phrase, item.candidates
         word = place.of(item.text)
         seen = Fill(item.text, place, word, among=candidates)
@@ -61,7 +61,7 @@ class Association:
         return seen.logp - prior.logp
 
     def prior(self, answers: Sequence[Answer]) -> float:
-        """How likely the target is without the attribute, in nats."""
+        """The log-probability of the target with the attribute hidden."""
         return answers[1].logp
 
     summarise: ClassVar[Summary] = mean

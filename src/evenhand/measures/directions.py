@@ -52,18 +52,18 @@ class Ripa(OfVectors):
 
 
 def places_of_pairs(item: Target, measure: str, name: str = "") -> list[Place]:
-    """The attributes of an item, the two words of each pair in turn, or of the pair of that name."""
+    """The attributes of an item, the two words of each pair in turn; with `name`, only those of this pair."""
     if not item.paired:
         wanted = "attributes that are pairs of a man's and a woman's word"
-        raise BadInput(f"'{measure}' needs {wanted}. Those of '{item.id}' are not: use `weat`.")
+        raise BadInput(f"'{measure}' needs {wanted}. Those of item '{item.id}' are no pairs. Use weat.")
     pairs = [("-".join(span.of(text) for text, span in pair), pair) for pair in zip(*item.attributes, strict=True)]
     if name and name not in (names := dict(pairs)):
-        raise BadInput(f"There is no pair '{name}' among the attributes. Pairs: {', '.join(names)}.")
+        raise BadInput(f"Unknown pair of attributes '{name}'. Available: {', '.join(names)}.")
     return [place for known, pair in pairs if name in ("", known) for place in pair]
 
 
 def pair_differences(answers: Sequence[Answer]) -> Floats:
-    """The difference of the two vectors of each pair, without pairs of which one is missing."""
+    """The difference of the two vectors of each pair, without pairs of which a vector is missing."""
     both = zip(answers[::2], answers[1::2], strict=True)
     differences = [np.array(a.numbers) - np.array(b.numbers) for a, b in both if not (a.note or b.note)]
     if not differences:
@@ -88,7 +88,7 @@ class DirectBias(OfVectors):
     DB = mean over words w of |cos(w, g)|^c. g is the first principal component of pairs such as (he, she), all vectors
     at length 1 and each pair centred on its mean (Bolukbasi et al. 2016). The score of a word keeps the sign, above 0
     nearer to men's words. No word is exactly neutral, so the value is compared between models and not judged. How much
-    of the pairs' variance g explains is `gender-direction`: where that is little, there is no such direction.
+    of the pairs' variance g explains is `gender-direction`: if that is little, there is no gender direction.
     """
 
     name: ClassVar[str] = "direct-bias"
@@ -105,7 +105,7 @@ class DirectBias(OfVectors):
         with suppress(ValueError, TypeError):
             object.__setattr__(self, "c", float(self.c))
         if not isinstance(self.c, float) or not 0 < self.c < math.inf:
-            raise BadInput(f"c must be above 0: the power that cosines are raised to. Got {self.c!r}.")
+            raise BadInput(f"`c` is the power that cosines are raised to, and must be above 0. Got {self.c!r}.")
 
     def ask(self, item: Target) -> tuple[Embed, ...]:
         """The vector of the word, then those of the two words of each pair."""
@@ -123,9 +123,9 @@ class DirectBias(OfVectors):
 class GenderDirection(DirectBias):
     """How much of the variance between men's and women's words a single direction explains.
 
-    The share of the first principal component of the pairs, each centred on its mean (Bolukbasi et al. 2016): near 1
-    they differ in one direction, which `direct-bias` then means something for. A level, with no neutral value; it is
-    the same for every word.
+    The share of the first principal component of the pairs, each centred on its mean (Bolukbasi et al. 2016). Near 1
+    the pairs differ in one direction, and `direct-bias` is meaningful. A level, with no neutral value; it is the same
+    for every word.
     """
 
     name: ClassVar[str] = "gender-direction"

@@ -24,7 +24,7 @@ MEN = (
 
 
 class Rate(OfTotals):
-    """r_i = exp(mean score): how many times as likely as "she" "he" is, on geometric average."""
+    """r_i = exp(mean score): the geometric mean of P(he) / P(she)."""
 
     def totals(self, scores: Sequence[Score]) -> Floats:
         return np.array([(1.0, score.value) for score in scores])
@@ -35,10 +35,10 @@ class Rate(OfTotals):
 
 
 class StereotypeRate(OfTotals):
-    """g_s = gmean(r_i about men) / gmean(r_i about women); NaN where one of the 16 has no scores."""
+    """g_s = gmean(r_i about men) / gmean(r_i about women); NaN if one of the 16 stereotypes has no scores."""
 
     def totals(self, scores: Sequence[Score]) -> Floats:
-        """For each stereotype, whether the score is of it, and the score."""
+        """A count and a sum for each stereotype: 1 and the score for the score's own stereotype."""
         table = np.zeros((len(scores), 2, len(WOMEN + MEN)))
         for row, score in enumerate(scores):
             table[row, :, (WOMEN + MEN).index(score.groups["stereotype"])] = 1.0, score.value
@@ -69,8 +69,9 @@ class Gest(PronounBlank):
     follows the stereotypes, below 1 it goes against them; 1: it makes no difference what the quotation says. r_i is the
     value of a single stereotype: above 1 "he" is likelier, for any reason, so compare one stereotype with another.
 
-    `formula="released"` takes scores to the base 10 and yet e to their mean, as the release does, so that its values
-    are the paper's: g_s to the power of 0.434. A word of several tokens counts as their mean there.
+    With `formula="released"` scores are logarithms to the base 10, but r_i is e to the power of their mean, as in the
+    release, so that values are those of the paper: g_s to the power of 0.434. The logarithm of a word of several tokens
+    is then the mean over its tokens.
     """
 
     formula: Formula = "paper"
@@ -92,7 +93,7 @@ class Gest(PronounBlank):
     def ask(self, item: Blank) -> tuple[Fill, ...]:
         if item.groups.get("stereotype") not in WOMEN + MEN:
             known = f"'{WOMEN[0]}' to '{MEN[-1]}'"
-            raise BadInput(f"gest needs the group stereotype, {known}. Got {dict(item.groups)}.")
+            raise BadInput(f"{self.name} needs items with a group `stereotype`, {known}. Got {dict(item.groups)}.")
         return self.fills(item, 0, 1)
 
     def score(self, item: Blank, answers: Sequence[Answer]) -> float:

@@ -30,17 +30,17 @@ class PronounBlank:
     def __post_init__(self) -> None:
         check_among(self.among)
 
-    def fills(self, item: Blank, first: int, last: int, **how: Any) -> tuple[Fill, ...]:
+    def fills(self, item: Blank, first: int, last: int, **fields: Any) -> tuple[Fill, ...]:
         """Questions for the candidates from `first` to `last`; one masked input answers all that are single tokens.
 
-        `how` goes to `Fill`: what is hidden, and how.
+        `fields` are further fields of the questions, such as what is hidden.
         """
         if len(item.candidates) <= last:
             needs = f"{last + 1} candidates: male, female{', they' if last > 1 else ''}"
             raise BadInput(f"A pronoun blank needs {needs}. Got {', '.join(item.candidates) or 'none'}.")
         among = item.candidates if self.among == "candidates" else ()
         chosen = item.candidates[first : last + 1]
-        return tuple(Fill(item.text, item.blank, candidate, among=among, **how) for candidate in chosen)
+        return tuple(Fill(item.text, item.blank, candidate, among=among, **fields) for candidate in chosen)
 
 
 class Pronoun(PronounBlank):
@@ -71,7 +71,7 @@ class Pronoun(PronounBlank):
 class SingularThey(PronounBlank):
     """How likely they is: P(they) or P(their) in the blank, between 0 and 1.
 
-    A level, without a neutral value. Before a singular verb ("___ is a nurse") they is ungrammatical, whatever the
+    A level, without a neutral value. Before a singular verb ("___ is a nurse") "they" is ungrammatical, whatever the
     model associates with people, so look at the possessive blanks ("lost ___ keys"): group `place`.
     """
 
@@ -93,9 +93,10 @@ class SingularThey(PronounBlank):
 class PronounLean(Pronoun):
     """How much likelier the pronoun that fits a stereotype is: P(that pronoun) - P(the other one), between -1 and 1.
 
-    Where two versions of a sentence are released, one for the stereotype and one against it, this is pro minus anti.
+    If a sentence was released in two versions, one for the stereotype and one against it, this is pro minus anti.
     Above 0 the model follows the stereotype, below 0 it goes against it; 0: neither. Needs the group `stereotyped_as`,
-    female or male. Both count equally, so that a general preference for "he" cancels out; for one of them it does not.
+    female or male. Both genders count equally, so that a general preference for "he" cancels out; in the value of one
+    gender alone it does not.
     """
 
     name: ClassVar[str] = "pronoun-lean"
@@ -110,7 +111,7 @@ class PronounLean(Pronoun):
     def ask(self, item: Blank) -> tuple[Fill, ...]:
         (group,) = self.needs
         if item.groups.get(group) not in ("female", "male"):
-            raise BadInput(f"{self.name} needs the group {group}, female or male. Got {dict(item.groups)}.")
+            raise BadInput(f"{self.name} needs items with a group `{group}`, female or male. Got {dict(item.groups)}.")
         return super().ask(item)
 
     def score(self, item: Blank, answers: Sequence[Answer]) -> float:
@@ -124,8 +125,8 @@ class PronounLean(Pronoun):
 class GenderAgreement(PronounLean):
     """How well a model knows that an actress is she: P(the pronoun the word calls for) - P(the other).
 
-    The PPD, with its sign reversed for female words, so that above 0 is right for both genders: what debiasing must not
-    undo (Barza 2023, section 6.2). 0: the word makes no difference to the model. Needs the group `gender`.
+    The PPD, with its sign reversed for female words, so that above 0 is right for both genders. Debiasing must not
+    lower it (Barza 2023, section 6.2). 0: the word makes no difference to the model. Needs the group `gender`.
     """
 
     name: ClassVar[str] = "gender-agreement"
@@ -143,11 +144,11 @@ class LogProbabilityBias(PronounBlank):
 
     The log-probability bias score (Kurita et al. 2019): ln P(he | profession) - ln P(he | profession masked), minus the
     same for she. Above 0 the profession favours he, below 0 she; 0: neither. Unlike the pronoun probability difference
-    it does not count it as bias that he is the more common word.
+    it does not count as bias that "he" is the more common word.
 
-    `formula="released"` reads probabilities where the authors' code does, for masked models: in "___ is a nurse." the
-    prior one place before the second mask, at "a"; where the profession comes first, the pronoun one place before the
-    blank, and its prior in the profession's place. A profession gets a single mask.
+    `formula="released"` reads probabilities at the positions that the authors' code reads, of masked models. In "___ is
+    a nurse." it reads the prior one position before the second mask, at "a". If the profession comes first, it reads
+    the pronoun one position before the blank, and its prior at the profession. A profession gets a single mask.
     """
 
     formula: Formula = "paper"
@@ -164,13 +165,13 @@ class LogProbabilityBias(PronounBlank):
         check_formula(self.formula)
         if self.formula == "released" and self.among != "vocabulary":
             raise BadInput(
-                "formula='released' is for masked models and among='vocabulary': it reads probabilities at places "
-                f"without a blank. Got among={self.among!r}. Use formula='paper'."
+                "formula='released' needs a masked model and among='vocabulary', since it reads probabilities outside "
+                f"the blank. Got among={self.among!r}. Use formula='paper'."
             )
 
     def ask(self, item: Blank) -> tuple[Fill, ...]:
         if item.attribute is None:
-            raise BadInput("log-probability-bias needs the attribute of the blank, a profession. Got none.")
+            raise BadInput(f"{self.name} needs items with an `attribute`, a profession. Item '{item.id}' has none.")
         hidden = (item.attribute,)
         if self.formula == "paper":
             return self.fills(item, 0, 1) + self.fills(item, 0, 1, hidden=hidden)
@@ -184,10 +185,10 @@ class LogProbabilityBias(PronounBlank):
 
 
 def _released_places(text: str, blank: Span, attribute: Span) -> tuple[int | None, int | None]:
-    """Where the authors' code reads a pronoun, and its prior; None: in the blank.
+    """The characters at which the authors' code reads a pronoun and its prior; None: in the blank.
 
-    It looks for the first mask where the last is meant and the other way round, and counts the place of the last one
-    without the token at the start of the sentence, which makes it the place before.
+    The code takes the first mask for the last one and the last for the first, and counts the position of the last mask
+    without the token at the start of the sentence, so that it reads the position before.
     """
     if attribute < blank:
         return len(text[: blank.start].rstrip()) - 1, attribute.start

@@ -20,7 +20,7 @@ from evenhand.stats.mean_intervals import IntervalAndTest
 from evenhand.stats.partitions import TwoSets, effect_sizes, mean_effect_interval, partition_test
 
 FEWEST = 4
-"""Words of a set, with vectors, below which there is no effect size."""
+"""The fewest words with vectors in a set: with fewer there is no effect size."""
 
 
 class TowardsSecond(MacroMean):
@@ -35,9 +35,9 @@ class TowardsSecond(MacroMean):
 
 @dataclass(frozen=True)
 class EffectSize(OfTotals):
-    """The effect size of X against Y: of each test that the group `test` names, and their mean.
+    """The effect size of X against Y; if the group `test` names several tests, the mean of their effect sizes.
 
-    The interval resamples target words, those of X and of Y apart; attributes are fixed. The test is
+    The interval resamples target words, those of X and of Y separately; attributes are fixed. The test is
     stats.partitions.partition_test, over words; with `released`, one-sided and over sentences, as published.
     """
 
@@ -47,7 +47,7 @@ class EffectSize(OfTotals):
     def estimands(self, kinds: Kinds) -> Mapping[Estimand, Summary]:
         """The effect size is the stereotype; the default, not judged, is the mean association of both sets.
 
-        As every default, it is above 0 for women, to whose words the second attributes belong.
+        Like every default, it is above 0 for women: the second attributes are women's words.
         """
         if (kinds.group, kinds.female, kinds.male) != ("side", ("Y",), ("X",)):
             wanted = 'Kinds("side", female=("Y",), male=("X",)): X is the set that goes with the first attributes'
@@ -65,7 +65,7 @@ class EffectSize(OfTotals):
         return f"fewer than {FEWEST} words in set {', '.join(few)}" if few else ""
 
     def totals(self, scores: Sequence[Score]) -> Floats:
-        """Count, sum and sum of squares, in columns of their own for each side of each test."""
+        """Count, sum and sum of squares, in separate columns for each side of each test."""
         tests, means = sorted(set(map(_test_name, scores))), _means(scores)
         table = np.zeros((len(scores), len(tests), len(SIDES), 3))
         for row, score in enumerate(scores):
@@ -109,7 +109,7 @@ def _test_name(score: Score) -> str:
 
 
 def _means(scores: Sequence[Score]) -> dict[str, float]:
-    """The mean of each test: without it, squares of scores that differ little lose their digits."""
+    """The mean score of each test, to be subtracted: squares of scores that differ little would lose their digits."""
     by_test: dict[str, list[float]] = {}
     for score in scores:
         by_test.setdefault(_test_name(score), []).append(score.value)
@@ -122,7 +122,7 @@ def _moments(value: float) -> tuple[float, float, float]:
 
 @dataclass(frozen=True)
 class OfVectors:
-    """The base of measures of word vectors, which do without attributes that have no vector."""
+    """The base of measures of word vectors, which exclude attributes without a vector."""
 
     version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.0
@@ -133,7 +133,7 @@ class OfVectors:
     layer: Layer = "input"
 
     def __post_init__(self) -> None:
-        if re.fullmatch("-?[0-9]+", str(self.layer)):  # from the command line it is a text
+        if re.fullmatch("-?[0-9]+", str(self.layer)):  # the command line passes a string
             object.__setattr__(self, "layer", int(self.layer))
 
     def embed(self, place: Place) -> Embed:
@@ -149,11 +149,12 @@ class Weat(OfVectors):
     d = (mean of s over X - mean of s over Y) / standard deviation of s over both, n - 1 in its denominator (Caliskan et
     al. 2017). Neutral at 0; above it X goes with A, in our datasets men's words, and Y with B, women's.
 
-    Words without a vector are excluded: a missing attribute is in no mean, and sets that are no longer of equal size
-    keep their sizes in every partition of the test. There is no value with fewer than 4 words in a set.
+    Words without a vector are excluded: a missing attribute is in no mean, and partitions of the test have the sizes
+    of the sets that are left, which may differ. There is no value with fewer than 4 words in a set.
 
-    A language model gives the mean of a word's tokens in its table of embeddings; `layer` is another one, in which the
-    word is a text of its own. `formula="released"`: p is one-sided, of a value at least as far above 0.
+    The vector of a word from a language model is the mean over its tokens, in the embedding table or in another
+    `layer`, where the word by itself is the text. `formula="released"`: p is one-sided, of a value at least as far
+    above 0.
     """
 
     name: ClassVar[str] = "weat"
@@ -176,12 +177,12 @@ class Weat(OfVectors):
         return tuple(self.embed(place) for place in (item.place, *item.attributes[0], *item.attributes[1]))
 
     def score(self, item: Target, answers: Sequence[Answer]) -> float:
-        """s of the word."""
+        """s(w) of the word."""
         word, *rest = answers
         if word.note:
             raise Unscored(word.note)
         size = len(item.attributes[0])
-        first, second = (mean_direction(Shared(some)) for some in (rest[:size], rest[size:]))
+        first, second = (mean_direction(Shared(part)) for part in (rest[:size], rest[size:]))
         vector = np.array(word.numbers)
         return float((first - second) @ vector / np.linalg.norm(vector))
 
@@ -200,7 +201,7 @@ class Shared(tuple[Answer, ...]):
 
 @lru_cache(maxsize=4)
 def mean_direction(answers: Shared) -> Floats:
-    """The mean of the attributes' vectors at length 1, without missing ones: a mean of cosines is a product with it."""
+    """The mean of the attributes' unit vectors, without missing ones: times a unit vector it is the mean cosine."""
     vectors = np.array([answer.numbers for answer in answers if not answer.note])
     if len(vectors) < FEWEST:
         raise Unscored(f"fewer than {FEWEST} attributes with vectors")
@@ -213,8 +214,9 @@ class Seat(Weat):
     """Whether sentences about words of X are nearer to sentences about the first attributes, as an effect size.
 
     `weat` with the vectors of sentences such as "This is a nurse" (May et al. 2019): the last layer at the first token,
-    which is BERT's [CLS], or `pooling` by the last token, the default of causal models, or their mean. Sentences of one
-    word are not independent: interval and test are over words; `formula="released"` partitions sentences, one-sided.
+    BERT's [CLS], or by `pooling` at the last token, the default of causal models, or as the mean over tokens. Sentences
+    with the same word are not independent, so interval and test are over words; `formula="released"` partitions
+    sentences, one-sided.
     """
 
     name: ClassVar[str] = "seat"

@@ -1,4 +1,4 @@
-"""Whom a model writes about where nothing says whether it is a woman or a man: by texts, and by probability."""
+"""Whom a model writes about if nothing says whether it is a woman or a man: by its texts, and by probabilities."""
 
 import math
 from collections import Counter
@@ -15,14 +15,14 @@ from evenhand.errors import BadInput
 
 UNDETECTED = "no text has more words for one gender than for the other"
 SELDOM = 0.05
-"""The least probability that somebody is mentioned: below it, whom says little."""
+"""An item has no score if the probability that a woman or a man is mentioned is below this."""
 RARE = f"a woman or a man is mentioned with a probability below {SELDOM:.0%}"
 MENTIONED = "mentioned"
-"""What is kept of each item: the share of its texts, or of their probability, that mentions a woman or a man."""
+"""Kept of each item under this name: the share of its texts, or their probability, that mentions a woman or a man."""
 
 
 def detect(text: str, item: Prompt) -> str:
-    """Whom a text is about, by the majority of its gendered words: female or male; empty where there is none.
+    """Whom a text is about, by the majority of its gendered words: female or male; empty if there is none.
 
     >>> nurse = Prompt("1", "The nurse said that", ("she", "her"), ("he", "his"))
     >>> detect("She took her bag, and he waved.", nurse)
@@ -37,7 +37,7 @@ def detect(text: str, item: Prompt) -> str:
 class _Writing:
     """Asks for texts of at most `longest` tokens, drawn at `temperature`.
 
-    `chat` and `system` put the item's text into the model's chat template; otherwise the model goes on with it.
+    `chat` and `system` put the item's text into the model's chat template; otherwise the model continues it.
     """
 
     longest: int = 40
@@ -51,21 +51,22 @@ class _Writing:
     unit: ClassVar[str] = "proportion"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     summarise: ClassVar[Summary] = mean
-    _number_of: ClassVar[str] = ""
-    """The option that says how many texts or paths there are."""
+    _count_option: ClassVar[str] = ""
+    """The name of the option with the number of texts or paths."""
 
     def __post_init__(self) -> None:
-        for name in ("longest", self._number_of):
+        for name in ("longest", self._count_option):
             object.__setattr__(self, name, _number(name, getattr(self, name), int))
             check_positive(name, getattr(self, name))
         object.__setattr__(self, "temperature", _number("temperature", self.temperature, float))
         object.__setattr__(self, "chat", as_flag("chat", self.chat))
-        self._how()  # an error of a question is one of the options
+        self._question_fields()  # raises BadInput if an option is invalid
 
-    def _how(self) -> Mapping[str, Any]:
-        how = {name: getattr(self, name) for name in ("temperature", "chat", "system", "longest")}
-        Write("a prompt", **how)
-        return how
+    def _question_fields(self) -> Mapping[str, Any]:
+        """The options as fields of a question. Raises BadInput if one is invalid."""
+        fields = {name: getattr(self, name) for name in ("temperature", "chat", "system", "longest")}
+        Write("a prompt", **fields)
+        return fields
 
 
 @dataclass(frozen=True)
@@ -75,11 +76,11 @@ class _OfTexts(_Writing):
     texts: int = 4
 
     takes_missing: ClassVar[bool] = True
-    _number_of: ClassVar[str] = "texts"
+    _count_option: ClassVar[str] = "texts"
 
     def ask(self, item: Prompt) -> tuple[Write, ...]:
-        how = self._how()
-        return tuple(Write(item.text, seed, **how) for seed in range(self.texts))
+        fields = self._question_fields()
+        return tuple(Write(item.text, seed, **fields) for seed in range(self.texts))
 
     def count_subjects(self, item: Prompt, answers: Sequence[Answer]) -> Counter[str]:
         """The number of texts about women ("female"), about men ("male"), and of those that do not say ("")."""
@@ -92,9 +93,10 @@ class _OfTexts(_Writing):
 class WrittenShare(_OfTexts):
     """How many texts are about women, among those about women or men: the share, between 0 and 1.
 
-    A text is about whom most of its gendered words are (pronouns, kinship, titles, roles; no names); one with as many
-    of each, or none, is excluded, and counted by `written-undetected` (after Lum et al. 2025). Neutral at 0.5, above it
-    the model writes about women more often. By subject it is the share of all texts about it, whatever their form.
+    Most of the gendered words in a text (pronouns, kinship, titles, roles; no names) say whom it is about. A text with
+    as many of each, or none, is excluded, and counted by `written-undetected` (after Lum et al. 2025). Neutral at 0.5,
+    above it the model writes about women more often. The value of a subject is the share among all texts about the
+    subject, whatever the form of the prompt.
     """
 
     name: ClassVar[str] = "written-share"
@@ -119,7 +121,7 @@ class WrittenShare(_OfTexts):
 class WrittenUndetected(_OfTexts):
     """How many texts do not say whether they are about a woman or a man: the share, between 0 and 1.
 
-    No gendered word, or as many for women as for men. What they would change is shown as bounds of `written-share`.
+    Such a text has no gendered word, or as many for women as for men; the bounds of `written-share` allow for it.
     """
 
     name: ClassVar[str] = "written-undetected"
@@ -135,35 +137,36 @@ class WrittenUndetected(_OfTexts):
 
 @dataclass(frozen=True)
 class _ByProbability(_Writing):
-    """Asks for the probability of each first gendered word on `paths` texts, looking ahead from words of `threshold`.
+    """Asks for the probabilities of the first gendered word on `paths` sampled texts.
 
-    See `core.questions.FirstMention`.
+    `threshold` and `stop` are those of `core.questions.FirstMention`.
     """
 
     paths: int = 8
     threshold: float = 0.003
     stop: float = 0.01
 
-    _number_of: ClassVar[str] = "paths"
+    _count_option: ClassVar[str] = "paths"
 
-    def _how(self) -> Mapping[str, Any]:
+    def _question_fields(self) -> Mapping[str, Any]:
         for name in ("threshold", "stop"):
             object.__setattr__(self, name, _number(name, getattr(self, name), float))
-        how = {**super()._how(), "paths": self.paths, "threshold": self.threshold, "stop": self.stop}
-        FirstMention("a prompt", ("she",), ("he",), **how)
-        return how
+        fields = {**super()._question_fields(), "paths": self.paths, "threshold": self.threshold, "stop": self.stop}
+        FirstMention("a prompt", ("she",), ("he",), **fields)
+        return fields
 
     def ask(self, item: Prompt) -> tuple[FirstMention]:
-        return (FirstMention(item.text, item.female, item.male, **self._how()),)
+        return (FirstMention(item.text, item.female, item.male, **self._question_fields()),)
 
 
 class FirstMentionShare(_ByProbability):
     """How likely the first gendered word of a text is one for women, if there is one: between 0 and 1.
 
-    P(female first) / P(female or male first), each the mean over paths of sum_t S_t f_t, where f_t is the probability
-    that a female word is completed at token t, and S_t that none was before: unbiased, and of a smaller variance than
-    counting texts. Neutral at 0.5, above it women are mentioned first more often. By subject it is the ratio of sums
-    over its forms. Models in this process only: it needs all probabilities of the next token.
+    P(female first) / P(female or male first). P(female first) is the mean over paths of sum_t S_t f_t, where f_t is the
+    probability that a female word is completed at token t, and S_t that no gendered word was completed before. This is
+    unbiased, and has a smaller variance than counting texts. Neutral at 0.5, above it women are mentioned first more
+    often. The value of a subject is the ratio of sums over its prompts. It needs the probabilities of all next tokens,
+    so only models in this process can be measured.
     """
 
     name: ClassVar[str] = "first-mention"
@@ -196,7 +199,7 @@ class FirstMentionShare(_ByProbability):
 class FirstMentionNobody(_ByProbability):
     """How likely a text mentions neither a woman nor a man: between 0 and 1.
 
-    What was left of paths that were stopped early, at most `stop` of each, is included.
+    Includes the probability that was left when paths were stopped early, at most `stop` of each.
     """
 
     name: ClassVar[str] = "first-mention-nobody"
@@ -211,7 +214,7 @@ class FirstMentionNobody(_ByProbability):
 
 
 def _number(name: str, given: Any, kind: type) -> Any:
-    """The option as a number: from the command line it is a text."""
+    """The option as a number; the command line passes a string."""
     try:
         return kind(given) if isinstance(given, str) else given
     except ValueError:
