@@ -136,8 +136,7 @@ class Dataset:
     of which items with the same label share words and hence errors, so that intervals resample them together; if it is
     empty, intervals resample items. `crossed` names a second such group, whose labels occur in all clusters. `partners`
     says which items differ in gender alone: every measure then also has their mean difference. `kinds` says which
-    gender a stereotype gives to each item, so that stereotype and default can be told apart. `options` are the options
-    that the dataset was built with.
+    gender a stereotype gives to items, so that stereotype and default can be told apart. `options` are its builder's.
     """
 
     name: str

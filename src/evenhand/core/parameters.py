@@ -22,8 +22,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 class Says:
     """The description of a parameter. `names` are the flags of its option, if not its own name, and a metavar.
 
-    `kind` is its type on the command line, if Python accepts more types. `--help` shows a parameter in backticks as an
-    option.
+    `kind` is its type on the command line, if Python accepts more. `--help` shows parameters in backticks as options.
     """
 
     def __init__(self, text: str, *names: str, default: Any = None, kind: Any = None, group: str = "", **typer: Any):

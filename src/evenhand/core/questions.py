@@ -258,8 +258,7 @@ class Embed(OfVector):
     `layer` 0 is the embeddings with their positions, and -1 the last layer, before the head. "input" is the embedding
     table, without positions or context. `pooling` takes the first token of the word or text, its last token, or the
     mean over its tokens. The first token of a whole text is the first one of the model's input, BERT's [CLS]; otherwise
-    special tokens are excluded. A model of static vectors, which has neither layers nor tokens, looks up the word or
-    the text.
+    special tokens are excluded. A model of static vectors, without layers and tokens, looks up the word or the text.
     """
 
     text: str

@@ -95,8 +95,7 @@ class PronounLean(Pronoun):
 
     If a sentence was released in two versions, one for the stereotype and one against it, this is pro minus anti.
     Above 0 the model follows the stereotype, below 0 it goes against it; 0: neither. Needs the group `stereotyped_as`,
-    female or male. Both genders count equally, so that a general preference for "he" cancels out; in the value of one
-    gender alone it does not.
+    female or male. Both count equally, so that a general preference for "he" cancels out, but not in one of them.
     """
 
     name: ClassVar[str] = "pronoun-lean"

@@ -100,7 +100,7 @@ class _StereoSet:
         check_known("value of asks", [self.asks], ASKS)
 
     def ask(self, item: Triple) -> tuple[Question, ...]:
-        """Questions about the three, in the order of the item; as released, first about a context that is a sentence."""
+        """Questions about the three, in the item's order; as released, first about a context that is a sentence."""
         released = self.formula == "released"
         if self.asks == "blank":
             if not item.fillers:

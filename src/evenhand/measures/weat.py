@@ -152,9 +152,8 @@ class Weat(OfVectors):
     Words without a vector are excluded: a missing attribute is in no mean, and partitions of the test have the sizes
     of the sets that are left, which may differ. There is no value with fewer than 4 words in a set.
 
-    The vector of a word from a language model is the mean over its tokens, in the embedding table or in another
-    `layer`, where the word by itself is the text. `formula="released"`: p is one-sided, of a value at least as far
-    above 0.
+    A language model gives the mean over the word's tokens in its embedding table, or in another `layer`, where the word
+    by itself is the text. `formula="released"`: p is one-sided, of a value at least as far above 0.
     """
 
     name: ClassVar[str] = "weat"
@@ -214,9 +213,8 @@ class Seat(Weat):
     """Whether sentences about words of X are nearer to sentences about the first attributes, as an effect size.
 
     `weat` with the vectors of sentences such as "This is a nurse" (May et al. 2019): the last layer at the first token,
-    BERT's [CLS], or by `pooling` at the last token, the default of causal models, or as the mean over tokens. Sentences
-    with the same word are not independent, so interval and test are over words; `formula="released"` partitions
-    sentences, one-sided.
+    BERT's [CLS], or by `pooling` the last token, the default of causal models, or the mean. Sentences of one word are
+    not independent, so interval and test are over words; `formula="released"` partitions sentences, one-sided.
     """
 
     name: ClassVar[str] = "seat"

@@ -95,8 +95,7 @@ class WrittenShare(_OfTexts):
 
     Most of the gendered words in a text (pronouns, kinship, titles, roles; no names) say whom it is about. A text with
     as many of each, or none, is excluded, and counted by `written-undetected` (after Lum et al. 2025). Neutral at 0.5,
-    above it the model writes about women more often. The value of a subject is the share among all texts about the
-    subject, whatever the form of the prompt.
+    above it the model writes about women more often. A subject's value is the share of all its texts, of any form.
     """
 
     name: ClassVar[str] = "written-share"

@@ -37,8 +37,8 @@ def allow_for_misreading(estimate: Estimate, neutral: float, misread: Misread, *
     Let a be the share of texts about women that are read as about men, b the share of texts about men read as about
     women, and c the share of counted texts about neither or both. Then d is observed as (1 - c) ((1 - a - b) d +
     (b - a) / 2) (Rogan and Gladen 1978), if texts about neither or both are counted for women about as often as for
-    men; in a `contrast` of two sets of texts the term with b - a cancels out. a, b and c are estimated from a few
-    texts: their errors are added to the sampling error as independent errors.
+    men; in a `contrast` of two sets of texts the term with b - a cancels out. All three are estimated from a few texts:
+    their errors are added to the sampling error as independent errors.
     """
     rates = [((x + 0.5) / (n + 1), n) for x, n in misread]
     a, b, c = (*(p for p, _ in rates), 0.0)[:3]
