@@ -125,7 +125,7 @@ def test_what_cannot_be_shown_is_a_sentence(
     run = evenhand.audit(MODEL, dataset=data, out=tmp_path / "runs")
     more = {"report": ["--force"], "show": ["--full"], "figures": ["--out", str(tmp_path / "figures")]}[command]
     assert run_command(app, [command, str(run.path), *more]) == 2
-    assert f"`{method}` gives" in capsys.readouterr().err
+    assert f"`{method}` must give" in capsys.readouterr().err
 
 
 def test_a_text_is_one_line_and_no_markup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

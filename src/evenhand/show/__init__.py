@@ -1,1 +1,1 @@
-"""Runs as people see them: terminal tables, charts, the HTML page."""
+"""The views of runs for people: terminal tables, charts, the HTML page, notebooks."""

@@ -44,7 +44,7 @@ def markdown(comparison: Comparison) -> str:
 
 
 def latex(comparison: Comparison) -> str:
-    """A booktabs table for each dataset and measure; what the columns mean is in the caption."""
+    """A booktabs table for each dataset and measure; its caption says what the columns mean."""
     heads = [head for head in _heads(comparison) if head != "detectable"]
     named = {"p_holm": "$p$ (Holm)", "n": "$n$", "95 % interval": r"95\,\% interval"}
     if len(comparison.runs) == 2:
@@ -71,7 +71,7 @@ def _latex_cell(head: str, text: str) -> str:
 
 
 def judged_rows(comparison: Comparison) -> Sequence[Change]:
-    """The rows that can have a verdict; all of them where none can."""
+    """The rows that can have a verdict; if no row can, all rows."""
     return [row for row in comparison.rows if row.needed] or comparison.rows
 
 
@@ -84,7 +84,7 @@ def by_task(rows: Sequence[Change]) -> dict[tuple[str, str], list[Change]]:
 
 
 def title(comparison: Comparison) -> str:
-    """Which runs are compared with which."""
+    """The names of the runs and of the baseline that they are compared with."""
     first, *others = comparison.names
     return f"{', '.join(others)} against {first}"
 
@@ -117,7 +117,7 @@ def _cells(rows: Sequence[Change], heads: Sequence[str]) -> list[list[str]]:
 
 
 def _reading(comparison: Comparison, row: Change) -> str:
-    """How to read the rows of the same dataset and measure as this one."""
+    """How to read the rows that have the same dataset and measure as `row`."""
     task = row.task
     if row.contrast:
         return f"{task.measure} of female words minus that of male ones, pair by pair; neutral at 0"

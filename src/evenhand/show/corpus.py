@@ -21,7 +21,7 @@ LEANS = {
     "not shown": "○ no lean shown",
     "too few": "○ too few documents",
 }
-"""The verdict in words, by the one rule."""
+"""The verdicts on a share in words."""
 
 
 def lean(word: str) -> str:
@@ -38,9 +38,9 @@ def percent(share: Estimate) -> str:
 
 
 def size(count: CorpusCount) -> str:
-    """How large a corpus is."""
+    """The numbers of documents and sentences of a corpus, in words."""
     sizes = {count.unit: count.documents, "sentence": count.sentences}
-    return ", ".join(f"{n:,} {what}{'s' if n != 1 else ''}" for what, n in sizes.items())
+    return ", ".join(f"{n:,} {unit}{'s' if n != 1 else ''}" for unit, n in sizes.items())
 
 
 def cautions(count: CorpusCount) -> list[str]:
@@ -60,14 +60,15 @@ def shares(count: CorpusCount) -> dict[str, Ratio]:
 
 
 def number_tested(count: CorpusCount) -> str:
-    """How many words were tested."""
+    """The number of words that were tested or, if none was, the reason."""
     return f"{count.tested:,} were tested" if count.tested else f"none is in {FEWEST} sentences about one of them alone"
 
 
 def around(count: CorpusCount) -> dict[str, dict[str, str]]:
     """The words that occur more often with women, and with men, than chance explains, the largest |z| first.
 
-    Each has its number of sentences there and, in brackets, the expected one: "nursing 12 (5)".
+    Each word is followed by its number of sentences with that gender and, in brackets, the expected number: "nursing
+    12 (5)".
     """
     words: dict[str, dict[str, str]] = {"women": {}, "men": {}}
     rows: Any = count.contexts.sort_values("z", key=abs, ascending=False, kind="stable").to_dict("records")
@@ -129,7 +130,7 @@ class Section:
 
     @property
     def shares(self) -> list[tuple[str, Ratio, str, str, IntervalScale]]:
-        """What is counted, its counts, the share of women, the verdict, and the share drawn on its scale."""
+        """For each kind of count: its name, the counts, the share of women, the verdict, and the share on its scale."""
         rows = []
         for what, ratio in shares(self.count).items():
             share = ratio.share
@@ -149,7 +150,7 @@ class Section:
 
     @property
     def leaning(self) -> dict[str, list[str]]:
-        """Professions that occur more often with women, or with men, than the corpus as a whole mentions them."""
+        """The professions that occur more often with women, and with men, than the whole corpus lets one expect."""
         jobs = self.count.beside.sort_values("ratio")
         return {
             who: list(jobs.loc[jobs["lean"] == side, "profession"])
@@ -158,7 +159,7 @@ class Section:
 
     @property
     def jobs(self) -> list[dict[str, Any]]:
-        """The professions, each with its interval drawn; here above 0 means more women, as on the scale of shares."""
+        """The professions with their intervals, with signs turned: above 0 means more women, as for shares."""
         rows: Any = self.count.beside.sort_values("ratio", ascending=False).to_dict("records")
         numbers = [Number(-row["ratio"], -row["high"], -row["low"]) for row in rows]
         between = domain(numbers, None, 0.0)
@@ -181,7 +182,7 @@ class Section:
 
     @property
     def words(self) -> dict[str, list[tuple[str, Sequence[str]]]]:
-        """The words around women, and around men, with how often they occur, and examples."""
+        """The words around women, and around men, each with its frequency and example sentences."""
         return {
             who: [(text, self.examples.get(word, ())) for word, text in listed.items()]
             for who, listed in around(self.count).items()
@@ -203,7 +204,7 @@ def corpus_page(
     facts: Mapping[str, str],
     listed: str = "professions",
 ) -> str:
-    """The page of these corpora; `facts` say how they were counted, `listed` what is counted next to people."""
+    """The page of these corpora; `facts` say how they were counted, `listed` names what is counted next to people."""
     sections = [Section(name, count, examples.get(name, {})) for name, count in corpora.items()]
     return render(
         "corpus.html.j2",

@@ -30,7 +30,7 @@ def charts(*runs: StoredRun, seen: set[str] | None = None) -> Charts:
 
     BEC-Pro: bars for each profession group, and the scatter against the workforce. Pronoun templates: bars for each
     category, with the professions in `seen` marked, and the scatter of two runs. TGB: samples of growing size.
-    NLI: labels by set. Bars have 95 % intervals. A dataset of your own: what its sections draw.
+    NLI: labels by set. Bars have 95 % intervals. Your own dataset: the charts of its sections.
     """
     names = run_names(runs)[0]
     made: Charts = {}
@@ -39,7 +39,7 @@ def charts(*runs: StoredRun, seen: set[str] | None = None) -> Charts:
             drawn = sections.figures(dict(zip(names, runs, strict=True)), marked=seen)
             for name, chart in (_page_charts(sections, runs, names) if drawn is None else drawn).items():
                 if not isinstance(chart, alt.TopLevelMixin):
-                    raise BadInput(f"`figures` gives Altair charts by name. Got {chart!r} for {name!r}.")
+                    raise BadInput(f"`figures` must give Altair charts by name. Got {chart!r} for {name!r}.")
                 made[slug(name)] = chart
     if not made:
         raise BadInput(f"'{runs[0].path}' has nothing to draw. Audit with the suite becpro, gbef or nli.")
@@ -64,7 +64,7 @@ def _with_caption(drawing: Drawing) -> alt.TopLevelMixin:
 
 
 def check_measured(runs: Sequence[StoredRun], measure: str) -> None:
-    """Raise an error unless all runs have the tasks that the charts of the first one are drawn from."""
+    """Raise an error unless all runs have the tasks of `measure` from which the charts of the first run are drawn."""
     for task in runs[0].record.tasks:
         if task.measure != measure or not {"gender", "profession"} & {*task.by, task.within}:
             continue
@@ -86,7 +86,7 @@ def changes(comparison: Comparison) -> alt.TopLevelMixin:
         colours = plots.colours_by_name(comparison.names[1:])
         layers = plots.value_dots(rows, f"change of {measure}", neutral=0.0, colours=colours)
         panels.setdefault(members[0].task.unit, []).append(layers.properties(width=300, title=dataset))
-    # Panels in the same unit share one scale; those of another unit have their own.
+    # Panels with the same unit share a scale.
     columns = [alt.concat(*each, columns=2).resolve_scale(y="independent", x="shared") for each in panels.values()]
     heading = alt.TitleParams(title(comparison), subtitle="The baseline is at 0; lines are 95 % intervals.")
     whole: alt.TopLevelMixin = alt.vconcat(*columns).properties(title=heading)

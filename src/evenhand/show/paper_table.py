@@ -21,7 +21,7 @@ from evenhand.show.page.section import Measured, ScorecardLine
 from evenhand.stats.verdict import MARKS, NO_SIZE, RULE, SIZES
 
 WIDEST = 5
-"""Numbers that fit next to one another; if there are more, they go down the side, and models across."""
+"""The most numbers that are columns of the table. If there are more, numbers are rows, and models are columns."""
 LETTERS = {word: rf"^{{\mathrm{{{word[0]}}}}}" for word in MARKS}
 LETTERS |= {NO_SIZE: r"^{\bullet}", "◇": r"^{\diamond}", "✓": "^{+}", "*": "^{*}"}
 OTHERS = {"◇": "not judged by itself", "✓": "as it should be", "*": readings.BY_CHANCE}
@@ -31,7 +31,7 @@ Cell = Mapping[Any, Any]
 
 @dataclass(frozen=True)
 class PaperTable:
-    """Numbers of several models: `frame` has a row for each model and number, `notes` what a reader must know."""
+    """Numbers of several models: `frame` has a row for each model and number, `notes` are printed below the table."""
 
     frame: pd.DataFrame
     models: tuple[str, ...]
@@ -103,8 +103,8 @@ def table(
 ) -> PaperTable:
     """The numbers of one or more runs as one table for a paper: `to_latex()`, `to_markdown()`, `to_csv()`, `frame`.
 
-    By default the main numbers: stereotype and default of each dataset, or its one number where the two cannot be told
-    apart. Runs must have been measured in the same way; a number that one of them lacks is a dash.
+    By default these are the main numbers: stereotype and default of each dataset, or its one number if the two cannot
+    be told apart. Runs must have been measured in the same way. A number that a run lacks is shown as a dash.
     """
     loaded = [StoredRun.load(run) for run in ([runs] if isinstance(runs, StoredRun | str | Path) else runs)]
     if not loaded:
@@ -113,8 +113,8 @@ def table(
     wanted = {kind: [names] if isinstance(names, str) else list(names) for kind, names in given.items()}
     tasks = {task.name: task for run in loaded for task in run.record.tasks}
     if not wanted["measure"]:
-        chiefs = {run.headline_task(name).name for run in loaded for name in run.datasets}
-        tasks = {name: task for name, task in tasks.items() if name in chiefs}
+        headlines = {run.headline_task(name).name for run in loaded for name in run.datasets}
+        tasks = {name: task for name, task in tasks.items() if name in headlines}
     known = {"measure": {measure for _, measure in tasks}, "dataset": {dataset for dataset, _ in tasks}}
     values = [row for run in loaded for row in run.rows if not row.judged and not row.part]
     known["group"] = {label for row in values for label in row.groups.values()}
@@ -126,7 +126,7 @@ def table(
     lines = [(s, line) for s in chosen for line in s.lines_of(wanted["group"])]
     rows = [row for s, line in lines for row in _rows(s, line)]
     if not rows:
-        raise BadInput("The runs have no number of this dataset, measure and group together. Leave one of them out.")
+        raise BadInput("The runs have no number with this `dataset`, `measure` and `group` together. Omit one of them.")
     names = distinct_names(loaded)
     models = f"{', '.join(names[:-1])} and {names[-1]}" if names[1:] else names[0]
     notes = tuple(_notes(loaded, pd.DataFrame(rows), {s.key: s.task for s, _ in lines}))
@@ -141,7 +141,7 @@ def _section(runs: Sequence[StoredRun], task: TaskRecord) -> Measured:
 
 
 def _rows(section: Measured, line: ScorecardLine) -> Iterator[Cell]:
-    """One number as rows of the frame, a row for each model."""
+    """The rows of the frame for one number: a row for each model."""
     for model, number, verdict in zip(section.names, line.numbers, line.verdicts, strict=True):
         yield {
             "model": model,

@@ -88,8 +88,8 @@ def value_dots(
 ) -> Layers:
     """The value of each group with its interval, in colours by series: genders or runs.
 
-    Takes columns group, series, value, low, high, and `leans`: without a lean a dot is hollow. What is not `judged`
-    is a diamond.
+    `rows` has the columns group, series, value, low, high and leans. Dots of values that do not lean are hollow. Values
+    that are not `judged` are diamonds.
     """
     groups, series = (list(dict.fromkeys(rows[name])) for name in ("group", "series"))
     colours = colours or colours_by_name(series)
@@ -141,9 +141,10 @@ def histogram(scores: pd.Series, title: str, *, neutral: float) -> Layers:
 
 
 def curve(rows: pd.DataFrame, title: str) -> Layers:
-    """Values in their order as a line, in a band of intervals; thick where a change is shown, hollow without a lean.
+    """A line of values in their order, with a band of intervals. Dots of values that do not lean are hollow.
 
-    Takes columns label, value, low, high, neutral, `leans`, and `changed`: whether it differs from the one before.
+    `rows` has the columns label, value, low, high, neutral, leans and changed: whether a change from the value before
+    is shown, by a thick line.
     """
     labels, known = list(rows["label"]), rows.dropna(subset=["value"])
     x = alt.X("label:N", title=None, scale=alt.Scale(domain=labels))
@@ -166,7 +167,7 @@ def curve(rows: pd.DataFrame, title: str) -> Layers:
 
 
 def learning_curve(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
-    """ASLD against the number of sentences trained on, with intervals (Figure 13); takes replicate_means' rows."""
+    """ASLD by number of training sentences, with intervals (Barza 2023, Figure 13); `rows` as of replicate_means."""
     groups = list(rows["group"].unique())
     base = alt.Chart(rows).encode(
         x=alt.X("size:Q", title="sentences trained on", axis=alt.Axis(tickCount=4)),
@@ -183,7 +184,7 @@ def learning_curve(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
 
 
 def model_dots(rows: pd.DataFrame, *, measure: str, title: str = "") -> alt.TopLevelMixin:
-    """The value of each model in each group, with its interval; takes side_by_side's rows."""
+    """The value of each model in each group, with its interval; `rows` as of side_by_side."""
     groups = list(rows.columns[: rows.columns.get_loc("model")])
     shown = [group for group in groups if rows[group].nunique() > 2 or group == groups[0]]
     rows = rows.assign(group=[", ".join(dict.fromkeys(labels)) for labels in rows[shown].astype(str).to_numpy()])
@@ -210,7 +211,7 @@ def rule_at(value: float, axis: Literal["x", "y"] = "x", **style: Any) -> alt.Ch
 def check_suffix(path: Path) -> None:
     """Raise an error unless the file's suffix is one of SUFFIXES."""
     if path.suffix not in SUFFIXES:
-        raise BadInput(f"A figure is one of {', '.join(SUFFIXES)}. Got '{path}'.")
+        raise BadInput(f"The file of a figure must end in one of {', '.join(SUFFIXES)}. Got '{path}'.")
 
 
 def save(chart: alt.TopLevelMixin, path: Path) -> None:
@@ -227,14 +228,14 @@ def render(chart: alt.TopLevelMixin, form: str, config: Mapping[str, Any] = PAPE
     spec = _sanitize(chart.to_dict(validate=False))  # each part was validated as it was made
     spec.get("config", {}).pop("view", None)  # Altair's default size
     if not {"mark", "layer"} & set(spec) or {"row", "column", "facet"} & set(spec.get("encoding", {})):
-        config = {**config, "autosize": "pad"}  # of plots side by side, which Vega cannot fit to a width
+        config = {**config, "autosize": "pad"}  # Vega cannot fit plots side by side to a width
     return convert(spec, config=config, **options)
 
 
 def _sanitize(part: Any) -> Any:
     """Part of a chart's specification without characters that SVG forbids: they would crash the converter.
 
-    A label that is a property of every JavaScript object gets a zero-width space.
+    A label that is the name of a property of every JavaScript object gets a zero-width space.
     """
     if isinstance(part, dict):
         return {_sanitize(name): _sanitize(value) for name, value in part.items()}
@@ -247,7 +248,7 @@ def _sanitize(part: Any) -> Any:
 
 
 def page_svg(chart: alt.TopLevelMixin, caption: str) -> Markup:
-    """A chart as SVG for the page: in its colours, as wide as its place, with the caption for screen readers."""
+    """A chart as SVG in the colours of the page, which sets its width; the caption is for screen readers."""
     root = ElementTree.fromstring(render(chart, "svg", ON_PAGE))
     view = root.attrib["viewBox"]
     for element in root.iter():
@@ -266,7 +267,7 @@ def page_svg(chart: alt.TopLevelMixin, caption: str) -> Markup:
 
 
 def with_intervals(bars: Any, title: str) -> Any:
-    """Bars, and their intervals as thin lines."""
+    """The bars, with their intervals as thin lines."""
     lines = bars.mark_rule(strokeWidth=1).encode(
         x=alt.X("low:Q", title=title), x2="high:Q", color=alt.value("black"), opacity=alt.value(0.7)
     )

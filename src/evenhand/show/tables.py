@@ -54,7 +54,7 @@ def cell(value: Any, form: str) -> str:
 
 
 def estimate(row: Mapping[Any, Any], value: str = "value", prefix: str = "") -> Estimate:
-    """The value in a row of a frame, with the interval that is next to it."""
+    """The value in a row of a frame, with its interval from the columns `low` and `high` (after `prefix`)."""
     return Estimate(row[value], row[f"{prefix}low"], row[f"{prefix}high"])
 
 
@@ -74,7 +74,7 @@ def findings_table(model: str, findings: Sequence[Finding], width: int) -> Rende
 
 
 def models(rows: pd.DataFrame, dataset: str, measure: str, reading: str = "") -> RenderableType:
-    """Models side by side (Barza 2023, Table 3): groups by models; best and worst where that is beyond chance."""
+    """Models side by side (Barza 2023, Table 3): groups by models; best and worst are marked if they are shown."""
     names = list(dict.fromkeys(rows["model"]))
     groups = list(rows.columns[: rows.columns.get_loc("model")])
     shown = [group for group in groups if rows[group].nunique() > (2 if group != groups[0] else 0)]
@@ -168,7 +168,7 @@ def dose_response(model: str, follows: pd.DataFrame, notes: Sequence[str]) -> Re
 
 
 def lint_table(pairs: int, clean: int, failing: Mapping[str, int], faults: pd.DataFrame, shown: int) -> RenderableType:
-    """How many pairs break each rule, and the first of each."""
+    """The number of pairs that break each rule, and the first `shown` of them."""
     rows = []
     for rule, n in failing.items():
         first = faults[faults["rule"] == rule].head(shown)

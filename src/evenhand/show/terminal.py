@@ -1,4 +1,4 @@
-"""What a terminal shows of a run: its answer on one screen, and every value; and what `print` shows."""
+"""A run on the terminal, as an answer on one screen or with every value; and the text that `print` shows."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,9 +32,9 @@ from evenhand.stats.verdict import MARKS, NO_SIZE, RULE, SIZES
 
 NARROWEST, WIDEST = 80, 110
 ROWS = 11
-"""Rows of the table; more are left to `--full`."""
+"""The most rows of the table; `--full` shows the others."""
 SENTENCES = 3
-"""Leans that get a sentence each; the others are only marked in the table."""
+"""The most leans that get a sentence each; the others are only marked in the table."""
 CONCERNS = DETECTABLE = 4
 WIDTHS = (7, 17, 28, 10)
 """Column widths of value, interval, verdict and trust; on a wide terminal, the verdict column is wider."""
@@ -94,7 +94,7 @@ def _lead(run: StoredRun, lines: Sequence[tuple[Measured, ScorecardLine]]) -> It
 
 
 def _rows_that_fit(lines: Sequence[tuple[Measured, ScorecardLine]]) -> list[tuple[Measured, ScorecardLine]]:
-    """The main numbers, and the other rows of each dataset where all of them fit in ROWS."""
+    """The main numbers, and the other rows of a dataset if all of them fit in ROWS."""
     left, datasets = ROWS - sum(row.main for _, row in lines), set[str]()
     for dataset, count in Counter(section.dataset for section, row in lines if not row.main).items():
         if count <= left:
@@ -152,7 +152,7 @@ def _cautions(run: StoredRun, sections: Sequence[Measured]) -> list[RenderableTy
 
 
 def _remark(text: str, style: str, more: str = "") -> Text:
-    """The beginning of a remark, and what to do, which is shown whole."""
+    """The beginning of a remark, followed by the whole of `more`, such as the advice."""
     most = 3 * NARROWEST
     return Text((text if len(text) <= most else f"{text[: most - 3]}...") + more, style)
 
@@ -169,7 +169,7 @@ def _unscored_notes(run: StoredRun) -> Iterator[str]:
 
 def _table(lines: Sequence[tuple[Measured, ScorecardLine]], width: int) -> Iterator[RenderableType]:
     """The main numbers, under a heading for each dataset with its name and its question."""
-    room = width - sum(WIDTHS) - len(WIDTHS) - 1  # labels have what they need of it, and verdicts the rest
+    room = width - sum(WIDTHS) - len(WIDTHS) - 1  # for labels, as wide as the longest, and for verdicts
     label = min(room, max(len(_row_cells(row)[0]) for _, row in lines))
     sizes = label, room - label
     yield _grid([("", "value", "95 % interval", Text("verdict"), Text("trust"))], sizes, "dim")
@@ -216,9 +216,9 @@ RIGHT = "✓"
 def scorecard(
     run: StoredRun, datasets: Sequence[str] = (), *, frequency: Mapping[str, float] | None = None
 ) -> RenderableType:
-    """Every value of a run with its interval, n and unscored, and what follows from them; then the cost of the run.
+    """Every value of a run with its interval, n, unscored and mark; then the cost of the run.
 
-    With `datasets`, of these only.
+    With `datasets`, only the values of these.
     """
     parts: list[RenderableType] = [line(f"Careful: {text}", "yellow") for text in run.record.warnings]
     parts += [line(text, "dim") for text in run.record.caveats]
@@ -250,7 +250,7 @@ def scorecard(
 def _sections(
     run: StoredRun, dataset: str, frequency: Mapping[str, float] | None
 ) -> tuple[list[RenderableType], set[str]]:
-    """What the dataset adds, and the measures that are shown there instead of in the table of values."""
+    """The parts that a dataset's sections add, and the measures that these show instead of the table of values."""
     parts: list[RenderableType] = []
     elsewhere: set[str] = set()
     for sections in sections_of([dataset]):
@@ -258,7 +258,7 @@ def _sections(
             added = sections.terminal(run, dataset, frequency=frequency)
             added = [added] if isinstance(added, str) else list(added)
             if wrong := [part for part in added if not is_renderable(part)]:
-                raise BadInput(f"`terminal` gives texts, or tables and lines of rich's. Got {wrong[0]!r}.")
+                raise BadInput(f"`terminal` must give texts, or tables and lines of rich. Got {wrong[0]!r}.")
         parts += [line(part, "") if isinstance(part, str) else part for part in added]
         elsewhere |= set(sections.shown_here if added else ())
     return parts, elsewhere
@@ -291,13 +291,13 @@ def _heading(run: StoredRun, tasks: Sequence[TaskRecord], rows: Sequence[Row]) -
 
 
 def _shown_groups(tasks: Sequence[TaskRecord], rows: Sequence[Row]) -> list[str]:
-    """The groups worth a column; one with a single label is in the heading instead."""
+    """The groups that have a column. A group with a single label is in the heading instead."""
     by = list(tasks[0].by) or ["items"]
     return [group for group in by if len({r.groups.get(group) for r in rows} - {None}) > 1] or by[:1]
 
 
 def _values(tasks: Sequence[TaskRecord], rows: Sequence[Row]) -> Table:
-    """A row for each group, its parts below it; for each measure value and interval, and a dot where it leans."""
+    """A row for each group, with its parts below it. Each measure has its value, interval and, if it leans, a dot."""
     by, within = list(tasks[0].by) or ["items"], tasks[0].within
     shown = _shown_groups(tasks, rows)
     left = [f"{group}, {within}" if within and group == shown[0] else group for group in shown]
@@ -316,7 +316,7 @@ def _values(tasks: Sequence[TaskRecord], rows: Sequence[Row]) -> Table:
 
 
 def dot(row: Row) -> str:
-    """The mark of a row that leans, or that is above neutral where a measure's own values should be; else a space."""
+    """The mark of a row that leans, or of a measure's own value that is above neutral as it should be; else a space."""
     if row.verdict.side > 0 and row.task.better == "higher" and not row.judged:
         return RIGHT
     return MARKS.get(row.size, NO_SIZE) if row.leans else " "
@@ -344,7 +344,7 @@ def _nested_rows(by: list[str], within: str, rows: Sequence[Row]) -> Iterator[tu
         labels = tuple(row.groups.get(group, "") for group in by)
         cells.setdefault((labels, row.groups.get(within, "")), {})[row.measure] = row
     for labels, part in sorted(cells):
-        if part and part == labels[0]:  # a word that is a category by itself
+        if part and part == labels[0]:  # the word is a category of its own, which has a row already
             continue
         yield [label or "all" for label in labels], part, cells[labels, part]
 
@@ -355,12 +355,12 @@ def _datasets(audits: Sequence[AuditRecord]) -> str:
 
 def _cost(audit: AuditRecord, prefix: str) -> Iterator[str]:
     if precision := audit.precision:
-        apart = "not compared with float32, since no item of the sample has a score in both"
+        deviates = "not compared with float32, since no item of the sample has a score in both"
         if precision.deviations:
             most = max(deviation.largest for deviation in precision.deviations)
-            apart = f"no score of a sample of each dataset is more than {most:.3f} away from float32"
+            deviates = f"no score of a sample of each dataset is more than {most:.3f} away from float32"
         redone = f"; {precision.overflowed:,} inputs redone in float32" if precision.overflowed else ""
-        yield f"{prefix}Computed in {audit.loaded['dtype']}: {precision.why or apart}{redone}."
+        yield f"{prefix}Computed in {audit.loaded['dtype']}: {precision.why or deviates}{redone}."
     work = audit.work
     if audit.imported:
         yield f"{prefix}Scores {audit.imported.description}."
@@ -390,21 +390,21 @@ def _footer(run: StoredRun) -> Iterator[str]:
 
 
 LONGEST = 400
-"""The width of a comparison's tables, whose rows must not be cut."""
+"""The width of the tables of a comparison, since their rows must not be cut."""
 
 
-def text(what: Any) -> str:
-    """An object of evenhand as plain text, the output of the matching command; its repr if no command shows it."""
-    match what:
+def text(shown: Any) -> str:
+    """An object of evenhand as plain text: the output of the command that shows it, or its repr."""
+    match shown:
         case StoredRun():
-            return _render(answer(what, WIDEST), WIDEST)
+            return _render(answer(shown, WIDEST), WIDEST)
         case Comparison():
-            return _render(compared.terminal(what), LONGEST)
+            return _render(compared.terminal(shown), LONGEST)
         case Track():
-            return _render(tracked.terminal(what, WIDEST), WIDEST)
+            return _render(tracked.terminal(shown, WIDEST), WIDEST)
         case Verdict():
-            return replace_control_characters("\n".join(what.lines()))
-    return repr(what)
+            return replace_control_characters("\n".join(shown.lines()))
+    return repr(shown)
 
 
 def _render(shown: RenderableType, width: int) -> str:

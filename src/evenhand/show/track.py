@@ -21,7 +21,7 @@ BECAME = {"lost": "became more biased", "gained": "became less biased", "changed
 KNOWS = {"lost": "came to know less", "gained": "came to know more", "changed": "changed"}
 """By Change.way: BECAME for measures of bias, KNOWS for measures of what a model should know."""
 MOST_NAMED = 3
-"""Changes that the first sentence names."""
+"""The most changes that the first sentence names."""
 
 
 def curve_name(track: Track, curve: Curve) -> str:
@@ -65,7 +65,7 @@ def lead(track: Track) -> str:
 
 
 def _group_changes(track: Track, rows: Sequence[Change]) -> Iterator[tuple[str, str, str, str]]:
-    """What happened, between which two checkpoints, and in which or how many values."""
+    """The changes in words, grouped: the change, the two checkpoints, and which or how many values changed."""
     groups: dict[tuple[str, str, str], list[Change]] = {}
     for row in rows:
         groups.setdefault((change_in_words(row), row.start, row.end), []).append(row)
@@ -114,7 +114,7 @@ def notes(track: Track) -> Iterator[str]:
 
 
 def card(track: Track, curve: Curve) -> dict[str, Any]:
-    """What the page shows of a curve: for each checkpoint its value, and the change from the one before."""
+    """The contents of a curve's card on the page: for each checkpoint its value, and the change from the one before."""
     from evenhand.show.plots import page_svg  # drawing libraries take a second, which terminals do not need
 
     before = {row.end: row for row in track.rows if track.neighbours(row) and track.curve(row) is curve}
@@ -156,7 +156,7 @@ def track_page(track: Track) -> str:
 
 
 SENTENCES = 6
-"""Changes that get a sentence each; the page has the others."""
+"""The most changes that get a sentence each; the page has the others."""
 LABEL, WORDS, CELL = 34, 22, 10
 RULE = (
     "▲ farther from neutral, ▼ nearer: the 95 % interval of the change in distance excludes 0, and its p, adjusted "
@@ -188,7 +188,7 @@ def terminal(track: Track, width: int) -> RenderableType:
 
 
 def columns(track: Track, most: int) -> list[int]:
-    """The checkpoints that a narrow table shows: the first, the last, those around changes, then the earliest."""
+    """The checkpoints in a table of `most` columns: the first, the last, those around changes, then the earliest."""
     last = len(track.runs) - 1
     around = [track.labels.index(label) for row in track.shown for label in (row.start, row.end)]
     order = dict.fromkeys([0, last, *around, *range(last)])

@@ -1,6 +1,6 @@
-"""What a notebook shows of a run, a comparison, a training, a verdict, the doctor's findings and a run's charts.
+"""The output in a notebook of a run, a comparison, a training, a verdict, the doctor's findings and a run's charts.
 
-The words, numbers and drawings are those of the page. All of it is in the output: nothing is loaded from elsewhere.
+The words, numbers and drawings are those of the page. The output contains all of them, and loads nothing.
 """
 
 import base64
@@ -35,7 +35,7 @@ from evenhand.show.track import notes, sentence
 from evenhand.stats.verdict import SIZES
 
 ROWS = 20
-"""Rows of a table; data frames have the others."""
+"""The most rows of a table; data frames have the others."""
 COLUMNS = ["run", "dataset", "measure", "group", "before", "after", "change", "low", "high", "p_holm", "moved"]
 
 
@@ -46,7 +46,7 @@ class Figures(Shown, dict[str, alt.TopLevelMixin]):
         super().__init__(figures.charts(*runs, seen=seen))
 
     def save(self, folder: str | Path, form: str = "svg") -> list[Path]:
-        """Write each chart to a file of its name, in one of the forms that `evenhand figures` knows; give the paths."""
+        """Write each chart to a file of its name, in a format of `evenhand figures`, and return the paths."""
         return list(figures.write_charts(self, Path(folder).expanduser(), form))
 
 
@@ -68,16 +68,16 @@ def picture(chart: alt.TopLevelMixin, caption: str) -> Picture:
 
 
 @singledispatch
-def html(what: Any) -> str:
+def html(shown: Any) -> str:
     """The HTML that a notebook shows for an object of evenhand."""
-    raise BadInput(f"A notebook cannot show this: {what!r}.")
+    raise BadInput(f"A notebook cannot show {shown!r}.")
 
 
 @html.register
 def _(run: StoredRun) -> str:
     lines = summary(measured_tasks(run))
     page = run.path / FILE
-    shown = public_path(page)  # of a private path only the name, which cannot be a link
+    shown = public_path(page)  # a private path is cut to its name, which cannot be a link
     link = quote(shown) if page.exists() and Path(shown).absolute() == page.absolute() else ""
     return _fill_template("run", run=run, lead=lead(lines), lines=lines[:ROWS], more=len(lines[ROWS:]), link=link)
 

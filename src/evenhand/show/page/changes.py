@@ -1,4 +1,4 @@
-"""What differs between two runs: what was gained and lost by a debiasing, or where one model is nearer to neutral."""
+"""The changes between two runs: the gains and losses of a debiasing, or which of two models is nearer to neutral."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -18,9 +18,9 @@ class Move:
 
     change: Change
     main: bool
-    """Whether it is one of the numbers that its dataset is judged by; the table has the others, too."""
+    """Whether its dataset is judged by this number; tables show the moves of other numbers, too."""
     models: tuple[str, ...] = ()
-    """The names of two models, neither of which was made from the other: they differ, nothing "changed"."""
+    """The names of the two models, if neither was made from the other: such models differ, and nothing "changed"."""
 
     @property
     def way(self) -> str:
@@ -54,7 +54,7 @@ class Move:
 
     @property
     def knows(self) -> bool:
-        """Whether it is about what a model should know, rather than about bias."""
+        """Whether the number is about what a model should know, rather than about bias."""
         return self.change.task.better == "higher"
 
     @property
@@ -75,7 +75,7 @@ class Move:
 
     @property
     def chance(self) -> str:
-        """The adjusted p of the change, where one is shown."""
+        """The adjusted p of the change; empty if no change is shown."""
         p = self.change.p_holm
         return "" if self.way in ("same", "few") or math.isnan(p) else f"{readings.probability(p)}, adjusted"
 
@@ -100,12 +100,12 @@ class Language:
 
     @property
     def way(self) -> int:
-        """1 if it is shown to be worse, -1 if better, else 0: by stats.verdict.change_side, for a single row."""
+        """1 if the language is shown to be worse, -1 if better, else 0: stats.verdict.change_side for a single row."""
         return change_side(self.change.low, self.change.high, self.p, self.sentences, clusters_needed(1))
 
 
 class Changed:
-    """All moves between two runs, and the record of the debiasing between them, where there is one."""
+    """All moves between two runs, and the record of the debiasing between them, if there is one."""
 
     def __init__(self, runs: Sequence[StoredRun], names: Sequence[str], record: Mapping[str, Any] | None):
         self.names = names
@@ -120,7 +120,7 @@ class Changed:
 
     @property
     def knows(self) -> list[Move]:
-        """What happened to words that call for one gender: all of them, then each group that lost."""
+        """The moves of words that call for one gender: that of all of them, and those of groups that lost."""
         rows = [move for move in self.moves.values() if move.knows]
         return [move for move in rows if not move.change.groups or move.way == "lost"]
 
@@ -150,5 +150,5 @@ class Changed:
             return None
 
     def _main(self, *ways: str) -> list[Move]:
-        """The main numbers of bias, without those of knowledge, that changed in one of these ways."""
+        """The main numbers of bias (not of knowledge) that changed in one of these ways."""
         return [move for move in self.moves.values() if move.way in ways and move.main and not move.knows]

@@ -21,7 +21,7 @@ MOST = 40
 
 
 def pictures(measured: Measured) -> list[tuple[Markup, str]]:
-    """The charts of a measure as SVG, with their captions: values by group, or scores; and charts of its dataset."""
+    """The charts of a measure as SVG, with their captions: values by group, or scores; then those of its dataset."""
     from evenhand.show.plots import page_svg  # drawing libraries take a second, which terminals do not need
 
     drawings = list(_value_charts(measured))
@@ -37,7 +37,7 @@ def drawings_of(measured: Measured, sections: Sections) -> Iterator[Drawing]:
     with foreign(f"The sections of '{measured.dataset}' failed to draw for the page", sections):
         for drawing in sections.page(measured):
             if not (isinstance(drawing, Drawing) and isinstance(drawing.chart, TopLevelMixin)):
-                raise BadInput(f"`page` gives evenhand.Drawing(chart, caption), an Altair chart. Got {drawing!r}.")
+                raise BadInput(f"`page` must give evenhand.Drawing objects with Altair charts. Got {drawing!r}.")
             yield drawing
 
 
@@ -51,7 +51,7 @@ def colours_of(runs: Mapping[str, StoredRun]) -> dict[str, str]:
 
 
 def chart_values(number: Number) -> dict[str, Any]:
-    """What charts show of a number: its value, its interval if it has one, and whether it leans."""
+    """The fields of a number that charts show: its value, its interval if it has one, and whether it leans."""
     low, high = (number.low, number.high) if number.spans else (math.nan, math.nan)
     value = number.value if number.known else math.nan
     return {"value": value, "low": low, "high": high, "leans": bool(number.verdict.side)}

@@ -1,4 +1,4 @@
-"""The items behind a value: an example, and the strongest on either side, with their texts."""
+"""The items behind a value, with their texts: an example, and the strongest items on either side of neutral."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,9 +14,9 @@ from evenhand.runs.rows import dataset_words
 from evenhand.show.page.readings import MeasureWords, group
 
 BETWEEN = " | "
-"""Between the texts that a model has written after one prompt."""
+"""The separator of the texts that a model has written after one prompt."""
 STRONGEST = 5
-"""Items on either side that a page shows without JavaScript; its script shows all."""
+"""The most items on either side that a page shows without JavaScript; its script shows all."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class ShownItem:
 def with_texts(run: StoredRun, task: TaskRecord, reading: MeasureWords, pairs: pd.DataFrame | None) -> pd.DataFrame:
     """The items with their texts: columns score, text, other, finer (to rank equal scores) and the groups.
 
-    `pairs` are those of Partners.pairs, female and male: then a row is a pair, and its score the difference.
+    With `pairs`, which are those of Partners.pairs, a row is a pair (female, male), and its score is the difference.
     """
     texts = run.items[run.items["dataset"] == task.dataset].set_index("id")
     if pairs is not None:
@@ -61,7 +61,7 @@ def strongest(
 ) -> tuple[list[ShownItem], list[ShownItem]]:
     """The items farthest below and farthest above the neutral value, the farthest first.
 
-    With one side only, or without a neutral value: the lowest and the highest.
+    If the measure has no neutral value, or values on one side only, they are the lowest and the highest items.
     """
     two_sided = not math.isnan(neutral) and "" not in reading.leans
     most = STRONGEST if two_sided else min(STRONGEST, int(rows["score"].notna().sum()) // 2)
@@ -78,7 +78,7 @@ def strongest(
 def example(
     rows: pd.DataFrame, value: float, dataset: str, reading: MeasureWords, by: Sequence[str]
 ) -> ShownItem | None:
-    """A typical item: its score is nearest to the value. Never an offensive sentence."""
+    """A typical item, whose score is nearest to the value. It is never an offensive sentence."""
     rows = rows[rows["text"].notna() & rows["score"].notna()]
     if reading.offends:
         inoffensive = dataset_words(dataset).get("harmless", {})
@@ -87,13 +87,14 @@ def example(
         rows = rows if inoffensive else rows.iloc[:0]
     if rows.empty or math.isnan(value):
         return None
-    far = rows["score"].max() if set(rows["score"]) <= {0.0, 0.5, 1.0} else value  # scores of 0 and 1 have no middle
-    nearest = (rows["score"] - far).abs().to_numpy().argmin()
+    # No score of 0 or 1 is typical of a share, so the example is an item with the highest one.
+    typical = rows["score"].max() if set(rows["score"]) <= {0.0, 0.5, 1.0} else value
+    nearest = (rows["score"] - typical).abs().to_numpy().argmin()
     return page_item(rows.iloc[nearest].to_dict(), by)
 
 
 def page_item(row: Mapping[Any, Any], by: Sequence[str]) -> ShownItem:
-    """An item for the page; without texts, where an older run has none."""
+    """An item for the page. If an older run has no texts, the item's id stands for them."""
     text, other = (row[name] if isinstance(row[name], str) else "" for name in ("text", "other"))
     groups = ", ".join(group(name, str(row[name])) for name in by if isinstance(row.get(name), str))
     if not text:
@@ -109,7 +110,7 @@ def _mark_differences(text: str, other: str) -> tuple[tuple[Segment, ...], tuple
     differences = changes(text, other)
     here = [(span.start, span.stop) for change in differences for span in change.old]
     there = [(span.start, span.stop) for change in differences for span in change.new]
-    if sum(b - a for a, b in here) > len(text) / 2:  # a premise and a hypothesis: two texts, not one text changed
+    if sum(b - a for a, b in here) > len(text) / 2:  # two different texts, such as a premise and a hypothesis
         return (Segment(text),), (Segment(other),)
     return _segments(text, here), _segments(other, there)
 

@@ -16,15 +16,15 @@ from evenhand.show.page.section import Measured
 LEVEL = 3
 """The zlib compression level; higher ones take twice the time to save a tenth of the size."""
 MOST = 200_000
-"""Rows of a table; more would make a page that takes long to open."""
+"""The most rows of a table; with more, the page would take long to open."""
 
 
 @dataclass(frozen=True)
 class Items:
-    """The table of all items, or of all pairs of partners: what it is about, and its rows."""
+    """The table of all items, or of all pairs of partners: its measure, its size and its rows."""
 
     first: Measured
-    """The measure whose items are shown where no script runs."""
+    """The measure whose items the page shows if no script runs."""
     n: int
     left_out: int
     data: str
@@ -36,7 +36,7 @@ class Items:
 
 
 def items_of(members: Sequence[Measured]) -> list[Items]:
-    """The tables of a dataset: one of pairs of partners, where there are some, and one of single items."""
+    """The tables of a dataset: one of pairs of partners and one of single items, if there are such items."""
     tables = []
     for paired in (True, False):
         chosen = [s for s in members if s.paired == paired and s.has_texts and any(map(len, s.items))]
@@ -59,14 +59,14 @@ def _item_table(members: Sequence[Measured]) -> Items:
         column["rows"] = column["rows"][first_rows]
     sort = next((n for n, c in enumerate(columns) if c.pop("first", False)), len(columns) - 1)
     texts = [column.pop("rows") for column in columns if column["kind"] == "text"]
-    together = [text for row in zip(*texts, strict=True) for text in row]  # neighbours that are alike compress best
+    together = [text for row in zip(*texts, strict=True) for text in row]  # similar texts side by side compress best
     whole = {"columns": columns, "texts": together, "sort": sort, "lang": first.language}
     packed = zlib.compress(json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode(), LEVEL)
     return Items(first, len(rows), max(0, len(rows) - MOST), base64.b64encode(packed).decode())
 
 
 def _strings(column: pd.Series) -> list[str]:
-    """The texts of a column; empty where an older run has none."""
+    """The texts of a column; empty if an older run has none."""
     return [text if isinstance(text, str) else "" for text in column.tolist()]
 
 

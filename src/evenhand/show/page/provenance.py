@@ -1,4 +1,4 @@
-"""Where the numbers come from: enough to reproduce and to cite them."""
+"""The provenance of the numbers: all that is needed to reproduce and to cite them."""
 
 import json
 import os
@@ -88,9 +88,9 @@ RULE = {"rule", "verdict", "says"}
 
 
 def debiasing(runs: Sequence[StoredRun]) -> Mapping[str, Any] | None:
-    """The record of the debiasing between these two runs, before and after, or None.
+    """The record of the debiasing that made the model of the second of two runs from that of the first, or None.
 
-    It is in the folder that contains both, and names them by the fingerprints of their models.
+    The record is in the folder that contains both runs, and names them by the fingerprints of their models.
     """
     if len(runs) != 2:
         return None

@@ -1,4 +1,4 @@
-"""Numbers in words, of the measure, of the dataset and of words.toml; and intervals on a scale, for an SVG to draw."""
+"""Numbers in words, by the words of the measure, the dataset and words.toml; and intervals as marks on an SVG scale."""
 
 import math
 import tomllib
@@ -18,7 +18,7 @@ from evenhand.stats.verdict import NO_SIZE
 
 @dataclass(frozen=True)
 class MeasureWords:
-    """What a newcomer must know to read one measure; docs/extend.md says what each field is."""
+    """The words that explain a measure to a newcomer; docs/extend.md says what each field is."""
 
     title: str
     asks: str
@@ -27,7 +27,7 @@ class MeasureWords:
     leans: tuple[str, str] = ("below neutral", "above neutral")
     much: str | tuple[str, str] = ""
     factor: float = 1.0
-    """The factor of values in `much` where it compares the two kinds, which differ by twice the stereotype."""
+    """The factor of values in `much`: 2 if `much` compares the two kinds, which differ by twice the stereotype."""
     scale: tuple[float, float] | None = None
     items: tuple[str, str] = ("Lowest", "Highest")
     sentences: tuple[str, str] = ("sentence", "")
@@ -42,7 +42,7 @@ class MeasureWords:
         return self.kind not in _words()["not-judged"]
 
     def how_much(self, number: Row) -> str:
-        """The size of a value in everyday words; `much` may have other words for a value below neutral."""
+        """The size of a value in everyday words, for which `much` may have others below neutral than above."""
         above = number.value > (0.0 if math.isnan(number.neutral) else number.neutral)
         value = self.factor * number.value
         times = _capped_exp(value)
@@ -64,7 +64,7 @@ class MeasureWords:
         )
 
     def in_percent(self, value: float) -> str:
-        """The value as a percentage: for a difference of logarithms, how much likelier. Empty if there is none."""
+        """The value as a percentage: a difference of logarithms as how much likelier. Empty if there is none."""
         if math.isnan(value):
             return ""
         value *= self.factor
@@ -76,7 +76,7 @@ class MeasureWords:
         return f"{_format_signed(100 * value)} points" if self.scale == (-1.0, 1.0) else ""
 
     def span(self, number: Row) -> str:
-        """The interval as percentages, from the side that `much` speaks from; empty where there is none."""
+        """The interval as percentages, seen from the side of neutral that `much` describes; empty if there is none."""
         low, high = number.low, number.high
         if isinstance(self.much, tuple) and number.value < number.neutral:
             whole = 1.0 if self.scale == (0.0, 1.0) else 0.0
@@ -125,9 +125,10 @@ def _relative_likelihood(times: float) -> str:
 
 
 def reading(task: TaskRecord, *, estimand: str = "", contrast: bool = False, kind: str = "") -> MeasureWords:
-    """How to read a measure, its stereotype or default, or its women minus men.
+    """The words to read a measure's own value or, with `estimand` or `contrast`, its stereotype or women minus men.
 
-    `kind` replaces its own: "mixed" where its items should lie on either side, "grammar" where grammar may explain it.
+    `kind` replaces the measure's kind: "mixed" if items should lie on both sides of neutral, "grammar" if grammar alone
+    may explain the value.
     """
     fields: dict[str, Any] = dict(measure_words(task))
     variants = {name: fields.pop(name, {}) for name in (*ESTIMANDS, "contrast")}
@@ -150,7 +151,7 @@ def reading(task: TaskRecord, *, estimand: str = "", contrast: bool = False, kin
 
 
 def _fill_nouns(text: str, nouns: Mapping[str, Any]) -> str:
-    """The text with a dataset's words for what its items are about."""
+    """The text with a dataset's words in place of {names}: what its items are about."""
     for name in _words()["kinds"]:
         text = text.replace(f"{{{name}}}", nouns[name])
     return text
@@ -200,7 +201,7 @@ def _words() -> dict[str, Any]:
 
 MARKS = {"leans": NO_SIZE, "undecided": "○", "right": "✓", "level": "◇", "none": "–"}
 POLICY = {"pass": "within the policy's bounds", "undecided": "policy undecided", "fail": "beyond the policy's bounds"}
-"""What is said of a lean instead of its size, by the verdict of a policy that has bounds for it."""
+"""The words that replace the size of a lean, by the verdict of a policy that has bounds for the value."""
 BY_CHANCE = "its own interval excludes neutral, but among all the rows judged together chance may do that"
 
 
@@ -215,7 +216,7 @@ class WordedVerdict:
     size: str = ""
     """The size of a lean, by stats.verdict.size."""
     bounds: str = ""
-    """What the bounds of a policy say of a lean; shown instead of its size."""
+    """The verdict of a policy on a lean that it has bounds for, in words; shown instead of the size."""
 
     @property
     def says(self) -> str:
@@ -227,9 +228,9 @@ class WordedVerdict:
 
 
 def verdict(number: Row, reading: MeasureWords, judged: str = "") -> WordedVerdict:
-    """The verdict on a number: stats.verdict decides, the reading has the words.
+    """The verdict on a number in words: stats.verdict decides, and the reading has the words.
 
-    A lean is described by its size or, where a policy has `judged` the number, by what the policy says.
+    A lean is described by its size or, if a policy has bounds for the number, by the policy's verdict, `judged`.
     """
     much = reading.how_much(number) if number.known else ""
     unjudged: dict[str, tuple[str, str]] = _words()["not-judged"]
@@ -270,7 +271,7 @@ def verdict(number: Row, reading: MeasureWords, judged: str = "") -> WordedVerdi
 def detectable_lean(number: Row, reading: MeasureWords) -> str:
     """The smallest lean that such data would probably show, also as a percentage where the unit is nats.
 
-    Empty where the measure's scale has no such lean: with so few items even the largest one may not show.
+    Empty if that lean is beyond the measure's scale: with so few items, even the largest lean may not show.
     """
     largest = max((abs(end - number.neutral) for end in reading.scale or ()), default=math.inf)
     if not 0 < number.detectable <= largest:
@@ -324,7 +325,7 @@ class IntervalScale:
 
 
 def domain(numbers: Sequence[Number], scale: tuple[float, float] | None, neutral: float) -> tuple[float, float]:
-    """The ends of the scale: the measure's own, or round numbers that hold every interval, symmetric about neutral."""
+    """The ends of the scale: the measure's own, or round numbers beyond all intervals, symmetric about neutral."""
     if scale is not None:
         return scale
     middle = 0.0 if math.isnan(neutral) else neutral
@@ -362,7 +363,7 @@ def strip(
 
 
 def _round_up(value: float) -> float:
-    """The next of 1, 2, 3, 5, 8 with zeros: 0.37 gives 0.5."""
+    """The value rounded up to 1, 2, 3, 5 or 8 times a power of ten: 0.37 gives 0.5."""
     if value <= 0 or not math.isfinite(value):
         return 1.0
     power = 10.0 ** math.floor(math.log10(value))

@@ -29,7 +29,7 @@ FILE = "report.html"
 
 
 def page(runs: Sequence[StoredRun]) -> str:
-    """The page of one run, or of several that measured the same: side by side, or before and after a debiasing."""
+    """The page of one run, or of several runs with the same tasks: side by side, or before and after a debiasing."""
     if not runs:
         raise BadInput("A page needs at least one run. Got none.")
     tasks = runs[0].record.tasks
@@ -73,7 +73,9 @@ def write(runs: Sequence[StoredRun], path: Path) -> None:
         write_whole(path, lambda file: file.write(html))
     except Exception as error:
         why, again = str(error).rstrip("."), " ".join(str(run.path) for run in runs)
-        log.warning(f"The page '{path}' could not be written: {why}. The results are; try: evenhand report {again}")
+        log.warning(
+            f"The page '{path}' could not be written: {why}. The results are complete. Try: evenhand report {again}"
+        )
 
 
 def policy() -> str:
@@ -97,7 +99,7 @@ def _read_asset(name: str) -> str:
 
 
 def render(template: str, /, **known: Any) -> str:
-    """The page that the template of this name gives."""
+    """The page that the template with this name renders."""
     return str(_environment().get_template(template).render(**known))
 
 
@@ -141,7 +143,7 @@ def save(runs: Sequence[StoredRun], out: str | Path | None = None, *, force: boo
     """
     path = Path(out).expanduser() if out is not None else runs[0].path / FILE if len(runs) == 1 else Path(FILE)
     if path.suffix.lower() not in (".html", ".htm"):
-        raise BadInput(f"A page is an HTML file: `out` must end in .html. Got '{path}'.")
+        raise BadInput(f"`out` must end in .html, since a page is an HTML file. Got '{path}'.")
     check_new(path, force or path.resolve() in [(run.path / FILE).resolve() for run in runs])
     html = page(runs).encode()
     prepare(path.parent)

@@ -1,4 +1,4 @@
-"""One measure on one dataset, of one or more runs: all that its section of the page shows."""
+"""The results of one measure on one dataset in one or more runs: the contents of its section of the page."""
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -22,9 +22,9 @@ from evenhand.show.page.readings import IntervalScale, MeasureWords, WordedVerdi
 LEVELS = ("fine", "not tested", "careful", "unfit")
 """The doctor's verdicts, from good to bad; and "not tested": the measure was never tried on models of known bias."""
 UNSCORED = {"careful": 0.01, "unfit": 0.5}
-"""The share of unscored items from which a value gets this level."""
+"""The smallest share of unscored items with which a value gets this level."""
 FEW, FEW_BY_T = 8, 5
-"""With fewer clusters an interval is unreliable; stereotype and default are judged by t, which needs fewer."""
+"""With fewer clusters an interval is unreliable. FEW_BY_T is for stereotype and default: their t test needs fewer."""
 
 
 @dataclass(frozen=True)
@@ -95,12 +95,12 @@ def _precision_reasons(number: Row) -> Iterator[Reason]:
 
 
 ROWS = 400
-"""Rows of a table; beyond, results.json has them."""
+"""The most rows of a table; results.json has all of them."""
 
 
 @dataclass(frozen=True)
 class TableRow:
-    """A row of a table: the labels of a group, in words, and for each run its number.
+    """A row of a table: the labels of a group in words, and the number of each run.
 
     A stereotype or a default has its own reading: the two kinds differ by twice the stereotype.
     """
@@ -113,7 +113,7 @@ class TableRow:
 
 @dataclass(frozen=True)
 class ValueTable:
-    """Values by group: what the groups are called, their names, and the rows; `left_out` rows did not fit."""
+    """Values by group: `names` are the groups that have a column, `left_out` is the number of rows that do not fit."""
 
     caption: str
     names: tuple[str, ...]
@@ -135,7 +135,7 @@ class ValueTable:
 
 
 def table(caption: str, groups: Sequence[str], rows: Sequence[TableRow], reading: MeasureWords) -> ValueTable:
-    """A table of as many rows as fit; a group with one label alone is in the caption, not in a column."""
+    """A table of as many rows as fit. A group with a single label is in the caption, not in a column."""
     labels = [{row.labels[place] for row in rows} - {"all"} for place in range(len(groups))]
     shown = [place for place, seen in enumerate(labels) if len(seen) != 1] or [0]
     alone = [
@@ -157,7 +157,7 @@ def _shared_label(group: str, label: str, reading: MeasureWords) -> str:
 
 
 def by_sample(task: TaskRecord, runs: Sequence[pd.DataFrame], reading: MeasureWords) -> Iterator[ValueTable]:
-    """Stereotype and default by each group that is a sample, by template and by person word, from scores of runs."""
+    """Stereotype and default by each group in `kinds.samples`, such as template and person, from the runs' scores."""
     for name in task.kinds.samples if task.kinds else ():
         rows: dict[tuple[str, str], list[Number]] = {}
         for place, scores in enumerate(runs):
@@ -202,12 +202,12 @@ class ScorecardLine:
     strip: IntervalScale
     trust: Trust
     main: bool = True
-    """Whether it is one of the numbers that the first line is about."""
+    """Whether this is one of the numbers that the first line of the page is about."""
     move: Move | None = None
     marks: tuple[str, ...] = ()
     """For each of many runs: best, worst, or nothing where that could be chance."""
     known: tuple[str, ...] = ()
-    """What well-known models score, in words."""
+    """The published values of well-known models, in words."""
 
 
 class Measured:
@@ -273,7 +273,7 @@ class Measured:
 
     @cached_property
     def lines(self) -> list[ScorecardLine]:
-        """The lines of the scorecard: stereotype, default, and women minus men by group; or else the value of all."""
+        """The lines of the scorecard: stereotype, default, and women minus men by group; or else that of all items."""
         shown = [rows for rows in self._rows if rows[0].main or rows[0].contrast]
         return [self._line(rows) for rows in shown or [self._all]]
 
@@ -313,7 +313,7 @@ class Measured:
 
     @cached_property
     def _marks(self) -> dict[str, tuple[str, ...]]:
-        """By label, which of many runs is best and which worst, by the measures that models can be ranked by."""
+        """The marks of three or more runs by label: "best", "worst" or empty; none if the measure ranks no models."""
         if len(self.runs) < 3 or self.key not in comparable_tasks(self.runs[0]):
             return {}
         rows = side_by_side(self.runs, self.dataset, self.measure)
@@ -325,7 +325,7 @@ class Measured:
 
     @cached_property
     def tables(self) -> list[ValueTable]:
-        """Stereotype and default, of all items and by group, if they can be told apart; then its own values."""
+        """Stereotype and default of all items and by group, if they can be told apart; then the own values."""
         rows = []
         for numbers in self._judged_rows:
             row = numbers[0]
@@ -411,7 +411,7 @@ class Measured:
 
     @property
     def leaning(self) -> list[str]:
-        """The groups of the last run that lean, where all items together do not; for knowledge, those that lack it."""
+        """The groups of the last run that lean if all items together do not; for knowledge, the groups that lack it."""
         if self._judged_rows:
             last = [rows[-1] for rows in self._judged_rows]
             flat = {row.estimand for row in last if row.estimand and not row.groups and not row.leans}

@@ -1,4 +1,4 @@
-"""What a page says in short: which numbers lean, what they come to, and what was not measured."""
+"""The summary of a page: which numbers lean, what they show together, and what was not measured."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -32,13 +32,16 @@ def summary(sections: Sequence[Measured]) -> list[tuple[Measured, ScorecardLine]
 
 
 def besides(sections: Sequence[Measured], shown: Measured, label: str) -> list[tuple[Measured, ScorecardLine]]:
-    """The same row of the dataset's other measures, where it leans in the last run; the summary has one measure."""
+    """The rows with this label of the dataset's other measures, not in the summary, that lean in the last run."""
     others = [s for s in sections if s.dataset == shown.dataset and s.measure != shown.measure]
     return [(s, line) for s in others for line in s.lines if (line.label, line.verdicts[-1].tone) == (label, "leans")]
 
 
 def main_leans(lines: Sequence[tuple[Measured, ScorecardLine]]) -> list[tuple[Measured, ScorecardLine]]:
-    """The main numbers of the last run that lean with p adjusted by Holm over all of them: what "yes" rests on."""
+    """The main numbers of the last run that lean even if p is adjusted by Holm over all of them: the answer "yes".
+
+    The largest lean is the first.
+    """
     of_bias = [(section, line) for section, line in lines if line.main and line.reading.kind != "knowledge"]
     main = [pair for pair in of_bias if pair[1].verdicts[-1].tone in ("leans", "undecided")]
     ps = holm([1.0 if math.isnan(p := line.numbers[-1].p) else p for _, line in main])
@@ -87,7 +90,7 @@ def _claim(line: ScorecardLine) -> str:
 
 
 def _chance_sentence(lines: Sequence[tuple[Measured, ScorecardLine]]) -> str:
-    """How often chance alone makes single rows lean: each family of rows has a false alarm 1 time in 20."""
+    """How often single rows lean by chance, in words: each family of rows has a false alarm in 1 of 20 audits."""
     judged = [(s, line) for s, line in lines if line.verdicts[-1].tone in ("leans", "undecided")]
     families = len({(section.key, line.main) for section, line in judged})
     audits = round(1 / (1 - (1 - ALPHA) ** families))
