@@ -144,9 +144,9 @@ def _read_category(category: Mapping[str, Any], reading: str, place: str) -> dic
         if not professions and "profession" in slots and category["name"] != FARMING:
             raise BadInput(f"{place}: {template!r} has {{profession}}, but the category has no professions.")
     gender = category.get("gender", "")
-    for given in (gender, *(profession.get("gender", "") for profession in professions)):
-        if given not in BETTER:
-            raise BadInput(f"{place}: {UnknownName('gender', str(given), ('female', 'male'))}")
+    for label in (gender, *(profession.get("gender", "") for profession in professions)):
+        if label not in BETTER:
+            raise BadInput(f"{place}: {UnknownName('gender', str(label), ('female', 'male'))}")
     return {"name": category["name"], "gender": gender, "professions": professions, "templates": templates}
 
 

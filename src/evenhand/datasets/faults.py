@@ -135,7 +135,7 @@ def _casing_faults(first: str, second: str, differing: Sequence[WordChange]) -> 
 def _duplicates(
     id: str, first: str, second: str, seen: dict[int, str], without: dict[int, str]
 ) -> Iterator[tuple[str, str]]:
-    """The rule and the earlier pair if a pair is a duplicate, and add the pair to `seen` and `without`.
+    """Yield the rule and the earlier pair if a pair is a duplicate; add a new pair to `seen` and `without`.
 
     Only hashes are stored, so a large file takes little memory.
     """

@@ -48,7 +48,7 @@ DESIGN |= {"partners": PARTNERS, "kinds": INFERENCE}
 REQUIRED = ("name", "language", "genders", "words", "captions")
 FILES = {"all": "/4-all_v", "down-sampled": "/4-all-downsamp_v", "dev": "/dev_r-10.", "test": "/test_bias."}
 CONTROLLED = ("dev", "test")
-"""Parts with the bias-controlled sets, 30 occupations in 50 captions each, whose labels are for training."""
+"""The `words` that mean a bias-controlled set: 30 occupations in 50 captions each, with labels for training."""
 
 
 def our_set(language: str) -> Dataset:

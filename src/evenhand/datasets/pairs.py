@@ -105,7 +105,7 @@ def from_file(
 
 
 def sentences(file: str, stereotype: str, counterpart: str) -> Iterator[tuple[str, str, str]]:
-    """The id and the two sentences of each row, also of rows that cannot be measured, for the linter."""
+    """The id and the two sentences of each row, for the linter, which also checks rows that cannot be measured."""
     hint = "Name the columns with `stereotype` and `counterpart`."
     for line, row in rows(Path(file).expanduser(), (stereotype, counterpart), hint=hint):
         try:

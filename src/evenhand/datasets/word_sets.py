@@ -35,7 +35,7 @@ SEAT, WEAT = (
     tuple(f"{kind}-{topic}-{code}" for topic in ("emotions", "placebo", "professions") for code in ("de", "en"))
     for kind in ("seat", "weat")
 )
-"""The names of our tests: in sentences, and of words by themselves."""
+"""The names of our tests: with words in sentences, and with single words."""
 Words = Mapping[str, list[str]]
 """Words by the name of their templates; those of "der/die" have two forms each, as in "Maurer/Maurerin"."""
 

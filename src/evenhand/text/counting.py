@@ -102,7 +102,7 @@ def read_vocabulary(
     """The vocabulary with a user's lists, where they are given, in place of ours."""
     pairs = read_word_pairs(word_pairs) if word_pairs else None
     if lang and not pairs and lang != "en":
-        raise BadInput(f"`lang='{lang}'` needs a list of gendered words of that language: `word_pairs`.")
+        raise BadInput(f"`lang='{lang}'` needs `word_pairs`, a list of gendered words of that language.")
     known = Vocabulary(None, pairs, tuple(read_names(names).items()) if names else None, lang or "en")
     return replace(known, beside=_read_words(words, known)) if words else known
 

@@ -118,7 +118,8 @@ def read_names(file: str | Path) -> Mapping[str, Name]:
     for male, female in read_pairs(file, "names"):
         for name, entry in ((male, Name(female, "male")), (female, Name(male, "female"))):
             if name in table:
-                raise BadInput(f"{file}: '{name}' has two partners, '{table[name].partner}' and '{entry.partner}'.")
+                partners = f"'{table[name].partner}' and '{entry.partner}'"
+                raise BadInput(f"{file}: '{name}' has two partners, {partners}. Remove one of these pairs.")
             table[name] = entry
     return table
 
@@ -270,7 +271,7 @@ class Draft:
     def edits(self, odds: Mapping[Place, float]) -> Iterator[Edit]:
         """The edits, then the names that stay. The log-odds at a doubtful word's first place decide throughout."""
         opinions = {word: odds[where] for word, where in self.doubtful.items()} if odds else {}
-        people = {word for word, opinion in opinions.items() if opinion >= AGREED}  # no answer, no opinion
+        people = {word for word, opinion in opinions.items() if opinion >= AGREED}  # nobody without answers
         others = {word for word, opinion in opinions.items() if opinion < DENIED}
         first, nobody = (self.first | people) - others, self.last | others | CONTEXT["never"]
         for run in self.runs:
@@ -281,7 +282,7 @@ class Draft:
                 if (word not in others or len(run) > 1) and self._is_first_name(run, index, name, first):
                     yield Edit(start, word, match_case(name.partner, word), "name")
                 elif len(run) == 1 and word not in nobody and PERSON.match(self.text, _end(run)):
-                    yield Edit(start, word, word, STAYS)  # it does what people do
+                    yield Edit(start, word, word, STAYS)  # used like a name, but not swapped
         surnames = {run[-1][0] for run in self.runs if len(run) > 1}
         for word, start in self.unlisted:
             if word not in surnames and word.lower() not in self._word_counts:  # not People next to people

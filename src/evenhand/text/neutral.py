@@ -48,7 +48,7 @@ def merge_pairs(text: str, edits: Sequence[Edit]) -> list[Edit]:
     return made
 
 
-def verbs(text: str, edits: Sequence[Edit]) -> Iterator[Edit]:
+def verb_edits(text: str, edits: Sequence[Edit]) -> Iterator[Edit]:
     """The edits that make verbs plural whose subject changes from he or she to they."""
     for edit in edits:
         if edit.new.lower() != "they":

@@ -45,7 +45,7 @@ class CorpusCounts:
     names: Counter[str] = field(default_factory=Counter)
     """How often each first name occurs, as "female mary"."""
     found: dict[str, list[tuple[int, int, int]]] = field(default_factory=dict)
-    """For each profession, its gendered sentences: number of the document, female, male."""
+    """For each profession, its gendered sentences: the number of the document, whether female, whether male."""
     contexts: dict[str, Counter[str]] = field(default_factory=lambda: {part: Counter() for part in (*SIDES, *PAIRS)})
     """For each word, sums over documents of f and m, its female and male sentences there, and of f², m² and fm."""
 

@@ -114,7 +114,7 @@ class Swapper:
         drafts, unsure = list[list[Edit]](), list[tuple[int, int, float, Place]]()
         for number, text in enumerate(texts):
             drafts.append([])
-            for edit, margin in self._words(text):
+            for edit, margin in self._word_edits(text):
                 if margin is not None:
                     where = place(edit.old.lower(), text, edit.start, edit.start + len(edit.old))
                     unsure.append((number, len(drafts[number]), margin, where))
@@ -125,7 +125,7 @@ class Swapper:
         odds = log_odds(places)
         for number, index, margin, where in unsure:
             edit = drafts[number][index]
-            drafts[number][index] = self._pronoun(edit.start, edit.old, margin, odds[where])
+            drafts[number][index] = self._pronoun_edit(edit.start, edit.old, margin, odds[where])
         for number, draft in enumerate(names):
             taken = {edit.start for edit in drafts[number]}
             drafts[number] += [edit for edit in draft.edits(odds) if edit.start not in taken]
@@ -147,7 +147,7 @@ class Swapper:
             edits.append(edit)
         return edits
 
-    def _words(self, text: str) -> Iterator[tuple[Edit, float | None]]:
+    def _word_edits(self, text: str) -> Iterator[tuple[Edit, float | None]]:
         """The edits of words, in order, each with the score of its pronoun if a model must be asked about it."""
         table = self.words
         words = ADDRESS.finditer(text) if any(mark in text for mark in MARKS) else ()
@@ -169,7 +169,7 @@ class Swapper:
             if rule == "context":
                 margin = score(text, start, stop)
                 ask = self.grammar == "model" or (self.grammar == "auto" and is_unsure(text, start, stop, margin))
-                yield self._pronoun(start, old, margin), margin if ask else None
+                yield self._pronoun_edit(start, old, margin), margin if ask else None
                 continue
             if KEEP_BEFORE.match(text, stop):
                 continue
@@ -189,7 +189,7 @@ class Swapper:
                 if rule == "role" and self.to == "other" and table[partner] is None:
                     yield from ((edit, None) for edit in _couple_edits(text, start, stop, partner))
 
-    def _pronoun(self, start: int, old: str, margin: float, odds: float = math.nan) -> Edit:
+    def _pronoun_edit(self, start: int, old: str, margin: float, odds: float = math.nan) -> Edit:
         """The edit of her or his, by its score `margin` and by the log-odds that a model gives."""
         word = old.lower()
         by_model = self.grammar == "model" and not math.isnan(odds)
@@ -211,7 +211,7 @@ class Swapper:
                 new = match_case("an" if an else "a", "A" if article[1][0].isupper() else "a")
                 more.append(Edit(edit.start - len(article[0]), article[1], new, "article"))
         if self.to == "neutral":
-            more += neutral.verbs(text, draft)
+            more += neutral.verb_edits(text, draft)
         return sorted({edit.start: edit for edit in (*draft, *more)}.values(), key=lambda edit: edit.start)
 
 
@@ -303,7 +303,7 @@ def check_share(share: float) -> None:
 
 
 def is_chosen(number: int, share: float, seed: int) -> bool:
-    """Whether document `number` of a corpus is swapped, which depends on the seed and the number alone."""
+    """Whether document `number` is swapped, with probability `share`; the draw depends on the seed and number alone."""
     return share == 1 or bool(np.random.default_rng([seed, number]).random() < share)
 
 

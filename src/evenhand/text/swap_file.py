@@ -173,7 +173,7 @@ def settings(
             "genders neutral and leaves names unchanged."
         )
     if lang not in (None, "en") and not word_pairs:
-        raise BadInput(f"`lang='{lang}'` needs a list of gendered words of that language: `word_pairs`.")
+        raise BadInput(f"`lang='{lang}'` needs `word_pairs`, a list of gendered words of that language.")
     own = tuple(read_names(listed).items()) if listed else None
     pairs = read_word_pairs(word_pairs) if word_pairs else None
     if grammar not in get_args(Grammar):
@@ -222,7 +222,7 @@ def _swap_folder(folder: Path, out: Path, job: Job, lang: str | None) -> Swapped
     prepare(out.parent)
     rules, names, documents, rewritten = Counter[str](), Counter[str](), 0, 0
     with lock_swap(part):
-        count_finished(part)  # removes a last line that a killed process left incomplete
+        count_finished(part)  # to remove a last line that a killed process left incomplete
         part.touch()
         finished = {row["out"]: row for row in map(json.loads, part.read_text(encoding="utf-8").splitlines())}
         for path in files:

@@ -60,7 +60,7 @@ def read_texts(source: Path, job: Job) -> Iterator[Texts]:
         return
     unit = "row" if source.suffix == ".parquet" else "line"
     for number, row in _numbered_rows(source, job):
-        yield tuple(_text(row[column], f"{source}, {unit} {number}") for column in job.columns)
+        yield tuple(_checked_text(row[column], f"{source}, {unit} {number}") for column in job.columns)
 
 
 def joined_texts(source: Path, job: Job) -> Iterator[str]:
@@ -97,7 +97,7 @@ def sections(documents: Iterable[Document], length: Callable[[Document], int], m
         yield section
 
 
-def _text(value: object, place: str) -> str:
+def _checked_text(value: object, place: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):

@@ -18,7 +18,7 @@ DOCUMENTS, CHARACTERS = 1_000, 500
 ENOUGH, RARE = 100, 0.04
 """Texts of at least ENOUGH words are not English if the share of English function words, usually 0.4, is below RARE."""
 ENGLISH = "If these are English, give `lang='en'`."
-OTHER = "For another language, give a list of its gendered words: `word_pairs`."
+OTHER = "For another language, give `word_pairs`, a list of its gendered words."
 
 
 @cache
@@ -58,10 +58,10 @@ def not_english(texts: Iterable[str]) -> str:
 def check_language(texts: Iterable[str], lang: str | None, corpus: str = "") -> None:
     """Raise an error, which names the `corpus`, unless the texts are English; `lang="en"` skips the check."""
     if lang not in (None, "en"):
-        raise BadInput(f"Gendered words are known only in English, `lang='en'`. Got '{lang}'. {OTHER}")
+        raise BadInput(f"`lang` must be 'en': gendered words are known only in English. Got '{lang}'. {OTHER}")
     if lang is None and (why := not_english(texts)):
-        named = f"'{corpus}': " if corpus else ""
-        raise BadInput(f"{named}{why} Gendered words are known only in English. {ENGLISH} {OTHER}")
+        prefix = f"'{corpus}': " if corpus else ""
+        raise BadInput(f"{prefix}{why} Gendered words are known only in English. {ENGLISH} {OTHER}")
 
 
 def not_english_files(folder: Path, files: Sequence[Path], read: Callable[[Path], Iterable[str]]) -> dict[str, str]:

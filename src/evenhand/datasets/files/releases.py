@@ -65,8 +65,8 @@ def is_available(name: str) -> bool:
 
 def locate(folder: str, path: str) -> Path | None:
     """The path of a file under EVENHAND_DATA or in the cache; None if it is in neither."""
-    given = os.environ.get("EVENHAND_DATA")
-    places = [home / folder / path for home in ([Path(given)] if given else []) + [cache()]]
+    data = os.environ.get("EVENHAND_DATA")
+    places = [home / folder / path for home in ([Path(data)] if data else []) + [cache()]]
     return next((place for place in places if place.is_file()), None)
 
 

@@ -34,7 +34,7 @@ GROUPS = {
 }
 """The labels of people in BBQ and MBBQ, by whom a stereotype is about."""
 NAMED = "named"
-"""The polarity of a question for which a release says whom the stereotype names, but not whom it is about."""
+"""The polarity of a question of which a release gives the stereotype's answer, but not whom the stereotype is about."""
 POLARITIES = {"neg": "negative", "nonneg": "not negative", NAMED: ""}
 ORDERS = [list(permutations(range(3)))[(number + number // 6) % 6] for number in range(36)]
 """Orders of stereotype, other person and unknown: rounds of all six, each round beginning one order later."""
@@ -96,9 +96,9 @@ def load(name: str, order: Order = "balanced") -> Dataset:
 def _choices(source: Source, condition: str, order: Order) -> Iterator[Choice]:
     path = find_release(source.release, source.part)
     cycles = defaultdict[str, Iterator[Sequence[int]]](lambda: cycle(ORDERS))
-    for line, given in source.lines(path):
+    for line, record in source.lines(path):
         try:
-            row = source.read(given)
+            row = source.read(record)
             if row is None or row["context_condition"] != condition:
                 continue
             choice = _choice(row, source, order, cycles)
@@ -118,14 +118,14 @@ def _choice(row: Row, source: Source, order: Order, cycles: Mapping[str, Iterato
     """
     kinds = [row["answer_info"][name][1] for name in NAMES]
     if kinds.count(UNKNOWN) != 1:
-        raise ValueError(f"answers {kinds}")
+        raise ValueError(f"one answer must be unknown, got {kinds}")
     unknown, polarity = kinds.index(UNKNOWN), row["question_polarity"]
     people = [place for place in range(3) if place != unknown]
     groups = {"condition": CONDITIONS[row["context_condition"]]}
     if not source.control:
         stereotyped = {ABOUT.get(label, "") for label in row["additional_metadata"]["stereotyped_groups"]} - {""}
         if len(stereotyped) != 1:
-            raise ValueError(f"stereotyped {stereotyped}")
+            raise ValueError(f"one group must be stereotyped, got {stereotyped}")
         (groups["about"],) = stereotyped
         targets = [place for place in people if kinds[place] in GROUPS[groups["about"]]]
         if len(targets) != 1:

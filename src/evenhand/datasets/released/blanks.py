@@ -123,7 +123,7 @@ def _changed_word(first: str, second: str) -> tuple[Span, Span] | None:
 
 
 def winogender() -> Dataset:
-    """240 sentences with a blank for he, she or they, of 60 occupations: the release's 720, each in its three versions.
+    """240 sentences with a blank for he, she or they, about 60 occupations: the release's 720, three versions each.
 
     The group `referent` says whom the pronoun refers to: in half of the sentences the occupation, in the other half the
     other participant, for whom the occupation should make no difference. `workforce` says whether more women or more
