@@ -70,16 +70,16 @@ def result(model: Model, task: Task, scores: Sequence[Score], *, seed: int = 0) 
 
 
 def _result(
-    model: Model, how: Measure[Any], scores: tuple[Score, ...], design: Design, seed: int, dataset: str = ""
+    model: Model, measure: Measure[Any], scores: tuple[Score, ...], design: Design, seed: int, dataset: str = ""
 ) -> Result:
-    traits = Traits.of(how)
+    traits = Traits.of(measure)
     priors = {s.id: s.prior for s in scores if not math.isnan(s.prior)}
     frame = pd.DataFrame({"id": s.id, "score": s.value, **s.groups, **s.kept} for s in scores)
-    rows = estimates(frame, design, how, seed=seed, priors=priors)
-    judged = "none" if without_direction(frame, traits.better) else judged_values(rows, design, how)
-    tested: dict[str, Any] = {"bounds": traits.bounds, "neutral": how.neutral, "judged": judged}
-    values = group_values(scores, summary_of(how), design, seed=seed, **tested)
-    source = (model.name, model.fingerprint, dataset, how.name, how.version, how.neutral)
+    rows = estimates(frame, design, measure, seed=seed, priors=priors)
+    judged = "none" if without_direction(frame, traits.better) else judged_values(rows, design, measure)
+    tested: dict[str, Any] = {"bounds": traits.bounds, "neutral": measure.neutral, "judged": judged}
+    values = group_values(scores, summary_of(measure), design, seed=seed, **tested)
+    source = (model.name, model.fingerprint, dataset, measure.name, measure.version, measure.neutral)
     return Result(*source, scores, tuple(values), tuple(rows))
 
 
@@ -91,26 +91,26 @@ def _score_all(model: Model, work: Sequence[tuple[Sequence[Any], Measure[Any]]])
     items, so a resumed run makes the same chunks.
     """
     scores: list[list[Score]] = [[] for _ in work]
-    for start in range(0, max((len(items) for items, _ in work), default=0), CHUNK):
-        chunk = [[(item, questions_of(item, how)) for item in items[start : start + CHUNK]] for items, how in work]
+    for at in range(0, max((len(items) for items, _ in work), default=0), CHUNK):
+        chunk = [[(item, questions_of(item, measure)) for item in items[at : at + CHUNK]] for items, measure in work]
         distinct = list(dict.fromkeys(question for rows in chunk for _, questions in rows for question in questions))
         answers = dict(zip(distinct, ask(model, distinct), strict=True))
-        for of_work, rows, (_, how) in zip(scores, chunk, work, strict=True):
-            of_work += (score(item, [answers[q] for q in questions], how) for item, questions in rows)
+        for list_scores, rows, (_, measure) in zip(scores, chunk, work, strict=True):
+            list_scores += (score(item, [answers[q] for q in questions], measure) for item, questions in rows)
     return list(map(tuple, scores))
 
 
-def questions_of(item: Item, how: Measure[Any]) -> tuple[Question, ...]:
+def questions_of(item: Item, measure: Measure[Any]) -> tuple[Question, ...]:
     """The questions that a measure asks about the item."""
-    with foreign(f"The measure '{how.name}' failed on item '{item.id}'", how):
+    with foreign(f"The measure '{measure.name}' failed on item '{item.id}'", measure):
         try:
-            questions = tuple(how.ask(item))
+            questions = tuple(measure.ask(item))
         except BadInput as error:
             raise BadInput(f"Item '{item.id}': {error}") from error
         except Exception as error:
-            if (kind := Traits.of(how).items) and not isinstance(item, kind):
+            if (kind := Traits.of(measure).items) and not isinstance(item, kind):
                 got = f"Item '{item.id}' is of type {type(item).__name__}"
-                raise BadInput(f"The measure '{how.name}' is for items of type {kind.__name__}. {got}.") from error
+                raise BadInput(f"The measure '{measure.name}' is for items of type {kind.__name__}. {got}.") from error
             raise
         if invalid := [each for each in questions if not (isinstance(each, BuiltIn) or _is_question(each))]:
             raise TypeError(f"`ask` must return questions. Got {invalid[0]!r}")
@@ -122,19 +122,19 @@ def _is_question(value: object) -> bool:
     return has_interface and hash(value) is not None  # hash raises if a field is a list: equal questions are asked once
 
 
-def score(item: Item, answers: Sequence[Answer], how: Measure[Any]) -> Score:
+def score(item: Item, answers: Sequence[Answer], measure: Measure[Any]) -> Score:
     """The item's score; NaN, with the reason, if an answer is missing or the measure raises `Unscored`."""
-    for answer in () if getattr(how, "takes_missing", False) else answers:
+    for answer in () if getattr(measure, "takes_missing", False) else answers:
         if answer.note:
             return Score(item.id, math.nan, item.groups, answer.note)
-    with foreign(f"The measure '{how.name}' failed on item '{item.id}'", how):
-        extra = how.keep(item, answers) if hasattr(how, "keep") else {}
+    with foreign(f"The measure '{measure.name}' failed on item '{item.id}'", measure):
+        extra = measure.keep(item, answers) if hasattr(measure, "keep") else {}
         try:
-            value = number(how.score(item, answers))
+            value = number(measure.score(item, answers))
             note = number_fault(value)
         except Unscored as reason:
             note = str(reason)
         if note:
             return Score(item.id, math.nan, item.groups, note, kept=extra)
-        prior = getattr(how, "prior", None)
+        prior = getattr(measure, "prior", None)
         return Score(item.id, value, item.groups, prior=number(prior(answers)) if prior else math.nan, kept=extra)

@@ -67,14 +67,14 @@ class Measure(Protocol[AnyItem]):
         """The value of these scores, none of them NaN; NaN if there are none. It may be a core.scores.Summary."""
 
 
-def summary_of(how: Measure[Any]) -> Summary:
+def summary_of(measure: Measure[Any]) -> Summary:
     """The measure's `summarise` as a `Summary`; errors in a user's function name the measure."""
-    function: Any = how.summarise
+    function: Any = measure.summarise
     if isinstance(function, Summary):
         return function
 
     def summarise(scores: Sequence[Score]) -> float:
-        with foreign(f"The measure '{how.name}' failed to summarise"):
+        with foreign(f"The measure '{measure.name}' failed to summarise"):
             return number(function(scores))
 
     return Called(summarise)

@@ -109,7 +109,7 @@ class Sample:
 
     scores: Sequence[Score]
     clusters: Sequence[str]
-    """The cluster of each score; its id where items are not clustered."""
+    """The cluster of each score; its id if items are not clustered."""
     rng: np.random.Generator
     crossed: Sequence[Sequence[str]] = ()
     """Further ways to cluster the same scores."""

@@ -23,7 +23,7 @@ NUMBERS: dict[Any, Any] = {int: Integral, float: Real}  # these include numpy's 
 
 
 def fits(value: Any, hint: Any) -> bool:
-    """Whether a value matches a type annotation; True where that cannot be checked."""
+    """Whether a value matches a type annotation; True if that cannot be checked."""
     kind, inner = get_origin(hint) or hint, get_args(hint)
     if kind in (Union, UnionType, ClassVar):
         return any(fits(value, option) for option in inner)
