@@ -251,7 +251,7 @@ def test_junit_xml_replaces_that_of_a_gate_and_nothing_else(
     assert [run_command(app, command), run_command(app, command)] == [0, 0]
     file.write_text("<testsuites/>")
     assert run_command(app, command) == 2
-    assert "is no verdict of a gate" in capsys.readouterr().err
+    assert "is not the verdict of a gate" in capsys.readouterr().err
     assert file.read_text() == "<testsuites/>"
 
 

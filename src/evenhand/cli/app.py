@@ -23,48 +23,48 @@ from evenhand.errors import BadInput
 from evenhand.training import processes
 
 
-def _batch_size(given: str) -> int | str:
-    if given != "auto" and not given.isdecimal():
-        raise BadInput(f"--batch-size must be auto or a whole number from 1. Got '{given}'.")
-    return given if given == "auto" else int(given)
+def _parse_batch_size(text: str) -> int | str:
+    if text != "auto" and not text.isdecimal():
+        raise BadInput(f"--batch-size must be auto or a whole number of at least 1. Got '{text}'.")
+    return text if text == "auto" else int(text)
 
 
-def _benchmarks(given: list[str]) -> dict[str, str]:
-    rows = [text.rpartition("=") for text in given]
-    for text, (dataset, _, benchmark) in zip(given, rows, strict=True):
+def _parse_benchmarks(texts: list[str]) -> dict[str, str]:
+    rows = [text.rpartition("=") for text in texts]
+    for text, (dataset, _, benchmark) in zip(texts, rows, strict=True):
         if not (dataset and benchmark):
-            raise BadInput(f"--hub must be DATASET=OWNER/NAME, as in tgb=me/tgb. Got '{text}'.")
+            raise BadInput(f"--hub must be DATASET=OWNER/NAME, for example tgb=me/tgb. Got '{text}'.")
     return {dataset: benchmark for dataset, _, benchmark in rows}
 
 
-def _split(given: str) -> list[str]:
-    return [part.strip() for part in given.split(",") if part.strip()]
+def _split_at_commas(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def _rates(given: str) -> list[float]:
+def _parse_rates(text: str) -> list[float]:
     rate = ""
     try:
-        return [float(rate := part) for part in _split(given)]
+        return [float(rate := part) for part in _split_at_commas(text)]
     except ValueError as error:
-        raise BadInput(f"A rate of bias is a number between 0 and 1. Got '{rate}'.") from error
+        raise BadInput(f"Each of the `rates` must be a number between 0 and 1. Got '{rate}'.") from error
 
 
-READ: dict[str, Callable[[Any], Any]] = {
+PARSERS: dict[str, Callable[[Any], Any]] = {
     "options": option_values,
-    "model_options": partial(json_values, what="model option", example="temperature=0.5"),
-    "columns": partial(option_values, what="column", example="text=Sentence"),
-    "batch_size": _batch_size,
-    "hub": _benchmarks,
-    "measures": _split,
-    "rates": _rates,
+    "model_options": partial(json_values, kind="model option", example="temperature=0.5"),
+    "columns": partial(option_values, kind="column", example="text=Sentence"),
+    "batch_size": _parse_batch_size,
+    "hub": _parse_benchmarks,
+    "measures": _split_at_commas,
+    "rates": _parse_rates,
 }
-"""By parameter: how its text on the command line becomes its value in Python."""
+"""The function that turns the text of an option into its value, by parameter."""
 
 
 def as_command(function: Callable[..., None]) -> Callable[..., None]:
-    """The function with a signature that Typer can read: its own parameters, and those of the class that it unpacks.
+    """Give the function a signature that Typer can read: its own parameters, and those of the TypedDict in `Unpack`.
 
-    An unpacked parameter that has neither a value nor a default is not passed on.
+    A parameter of the TypedDict that has neither a value nor a default is not passed to the function.
     """
     parameters, unpacked = [], []
     for parameter in inspect.signature(function).parameters.values():
@@ -79,36 +79,36 @@ def as_command(function: Callable[..., None]) -> Callable[..., None]:
     @wraps(function)
     def call(**given: Any) -> None:
         values = {name: value for name, value in given.items() if value is not None or name not in optional}
-        function(**{name: READ[name](value) if name in READ else value for name, value in values.items()})
+        function(**{name: PARSERS[name](value) if name in PARSERS else value for name, value in values.items()})
 
     call.__signature__ = inspect.Signature([*unpacked, *parameters])  # type: ignore[attr-defined]
     return call
 
 
 def _typer_parameter(name: str, hint: Any, default: Any) -> inspect.Parameter:
-    """A parameter as Typer reads it; one that may be a list is None if it is not given."""
+    """The parameter with an annotation for Typer. A repeatable option that is not given is None."""
     kind, record = get_args(hint) or (hint, None)
     if record is not None:
         several = isinstance(record, Several)
         kind, default = record.kind or (list[str] if several else kind), None if several else default
-        how = {"help": record.text + " Repeatable." * several, "metavar": record.metavar, **record.typer}
+        settings = {"help": record.text + " Repeatable." * several, "metavar": record.metavar, **record.typer}
         if isinstance(record, Argument):
-            info = typer.Argument(**how)
+            info = typer.Argument(**settings)
         else:
-            info = typer.Option(*record.flags, rich_help_panel=record.group or None, **how)
+            info = typer.Option(*record.flags, rich_help_panel=record.group or None, **settings)
         hint = Annotated[kind | None if default is None else kind, info]
     default = inspect.Parameter.empty if default is ... else default
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
 
 class Once(typer.core.TyperCommand):
-    """Rejects an option that is given twice, unless it is a list: Typer would silently keep the last value."""
+    """A command that rejects an option given twice, unless it takes a list: Typer silently keeps the last value."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if not ctx.resilient_parsing:  # set by shell completion
-            *_, given = self.make_parser(ctx).parse_args(args=list(args))
-            for option in given:
-                times = given.count(option)
+            *_, options = self.make_parser(ctx).parse_args(args=list(args))
+            for option in options:
+                times = options.count(option)
                 prints = option.is_eager and getattr(option, "is_flag", False)  # --help and the like
                 if times > 1 and option.nargs == 1 and not (option.multiple or prints):
                     name = max(option.opts, key=len)
@@ -131,18 +131,18 @@ class Once(typer.core.TyperCommand):
                     formatter.write_dl(rows)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; a SystemExit is an error, since evenhand itself ends commands by `typer.Exit`."""
+        """Run the command. A SystemExit is an error of other code, since evenhand ends commands by `typer.Exit`."""
         try:
             return super().invoke(ctx)
         except SystemExit as end:
-            raise BadInput(f"Code that is not evenhand's ended the command: sys.exit({end.code!r}).") from end
+            raise BadInput(f"Code that is not evenhand's ended the command by sys.exit({end.code!r}).") from end
 
 
 MEASURE, UNDERSTAND, DECIDE, CHANGE, STUDY = "Measure", "Understand", "Decide", "Change", "Study"
 
 
 class Groups(typer.core.TyperGroup):
-    """Lists commands by what they are for."""
+    """Lists the commands by group: Measure, Understand, ..."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         commands = [self.commands[name] for name in self.list_commands(ctx)]
@@ -161,8 +161,8 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-TOGETHER = ("debias", "nli")
-"""Commands that several processes can run together."""
+MULTI_PROCESS = ("debias", "nli")
+"""Commands that several processes can run together, started by a launcher such as torchrun."""
 
 
 @app.callback(invoke_without_command=True)
@@ -174,10 +174,10 @@ def root(
     if version:
         terminal.show(f"evenhand {__version__}")
         raise typer.Exit
-    if processes() > 1 and context.invoked_subcommand not in TOGETHER:
+    if processes() > 1 and context.invoked_subcommand not in MULTI_PROCESS:
         raise BadInput(
-            f"'evenhand {context.invoked_subcommand}' runs in one process. Got {processes()}: start it without a "
-            f"launcher. Several processes can train: {', '.join(TOGETHER)}."
+            f"'evenhand {context.invoked_subcommand}' runs in one process. Got {processes()} processes. Start it "
+            f"without a launcher. Commands that several processes can run: {', '.join(MULTI_PROCESS)}."
         )
 
 
@@ -215,8 +215,8 @@ for each in (app, datasets.app, nli):
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command and end with its exit code."""
-    gc.set_threshold(100_000, 50, 50)  # importing and reading make many objects that stay: looking at them takes time
+    gc.set_threshold(100_000, 50, 50)  # imports and files make many long-lived objects, slow to scan again and again
     invoked = next(iter(sys.argv[1:] if arguments is None else arguments), "")
     code = terminal.run(app, arguments, lambda message: as_flags(message, typer.main.get_command(app), invoked))
-    gc.freeze()  # nothing is worth collecting any more: the end takes a fifth of a second otherwise
+    gc.freeze()  # or the collection at exit takes a fifth of a second
     sys.exit(code)

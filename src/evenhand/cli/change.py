@@ -18,7 +18,7 @@ from evenhand.core.parameters import LABELS, Argument, Debias, Says, Seed, Sever
 from evenhand.errors import BadInput
 
 NAMES = 10
-"""How many of the names that stay are listed; the edit log has all."""
+"""The number of unswapped names that are printed; the edit log has all of them."""
 nli = typer.Typer(help="Train NLI classifiers.", no_args_is_help=True, rich_markup_mode=None)
 
 
@@ -38,7 +38,7 @@ def swap(
 
     file, out = Path(given["file"]), given.get("out")
     if given.get("names") and no_names:
-        raise BadInput("`names` lists names to swap, but `no_names` leaves them as they are. Give one of the two.")
+        raise BadInput("`names` lists names to swap, but `no_names` swaps no names. Give only one of them.")
     with _stream_files(file, out, input_format, trail=given["trail"]) as (source, target):
         given |= {"file": source, "out": target, "names": given.get("names") or not no_names}
         result = swap_file(**given)
@@ -46,11 +46,11 @@ def swap(
         return
     edits = ", ".join(f"{rule} {n:,}" for rule, n in result.edits.items())
     paragraphs = source.suffix == ".txt" and not given["lines"]
-    what = "paragraphs" if paragraphs else "documents"
+    units = "paragraphs" if paragraphs else "documents"
     if source.is_dir():
-        what = f"paragraphs and rows in {result.files:,} files"
+        units = f"paragraphs and rows in {result.files:,} files"
     note = result.note or f"Edits: {edits}."
-    terminal.show(f"{result.rewritten:,} of {result.documents:,} {what} rewritten. {note}")
+    terminal.show(f"{result.rewritten:,} of {result.documents:,} {units} rewritten. {note}")
     if result.names:
         listed = ", ".join(f"{name} {n:,}" for name, n in list(result.names.items())[:NAMES])
         more = f", and {len(result.names) - NAMES:,} more" if len(result.names) > NAMES else ""
@@ -67,15 +67,15 @@ def swap(
 
 @contextmanager
 def _stream_files(file: Path, out: Path | None, suffix: str, *, trail: bool) -> Iterator[tuple[Path, Path | None]]:
-    """The files to read and write; for - a temporary one, filled from standard input or copied to standard output."""
+    """The files to read and write. For -, a temporary file, filled from standard input or copied to standard output."""
     reads, writes = str(file) == "-", str(out) == "-" or (out is None and str(file) == "-")
     if not reads and not writes:
         yield file, out
         return
     if suffix not in ("txt", "csv", "tsv", "jsonl"):
-        raise BadInput(f"Standard input can be txt, csv, tsv or jsonl. Got `format` '{suffix}'.")
+        raise BadInput(f"`input_format` must be txt, csv, tsv or jsonl. Got '{suffix}'.")
     if writes and (trail or file.is_dir() or file.suffix == ".parquet"):
-        raise BadInput("Standard output takes one text or table, and no edit log. Give `out`, a file or folder.")
+        raise BadInput("Standard output takes one text or table, no folder, parquet or edit log. Give `out`.")
     with TemporaryDirectory() as folder:
         source = Path(folder, f"input.{suffix}")
         target = Path(folder, f"output{source.suffix if reads else file.suffix}")

@@ -80,7 +80,7 @@ def datasets_export(
         return
     check_known("format", [form], ("tsv", "lm-eval"))
     if out.suffix != ".tsv":
-        raise BadInput(f"Datasets are exported as .tsv. Got '{out}'.")
+        raise BadInput(f"`out` must end in .tsv. Got '{out}'.")
     check_new(out, force)
     table = datasets.load(name, **option_values(option)).table()
     cells = table.reset_index().astype(str)
@@ -88,8 +88,8 @@ def datasets_export(
         if (broken := cells[column].str.contains(BREAKS)).any():
             row = str(cells[broken].iloc[0, 0])
             raise BadInput(
-                f"A .tsv file cannot have tabs or line breaks in its fields. There is one in the column '{column}' of "
-                f"the row '{row}': replace it by a space."
+                f"A .tsv file cannot have tabs or line breaks in its fields. The column '{column}' of the row '{row}' "
+                "has one: replace it by a space."
             )
     write_whole(out, lambda file: table.to_csv(file, sep="\t", quoting=csv.QUOTE_NONE, lineterminator="\n"))
     terminal.show(f"{len(table):,} rows in {out}")

@@ -1,4 +1,4 @@
-"""`evenhand audit`, `track`, `doctor` and `import`: models and checkpoints measured, checked, or scored elsewhere.
+"""`evenhand audit`, `track`, `doctor` and `import`: measure models and checkpoints, check a model, import scores.
 
 `evenhand gate`: judge finished runs by a policy, or suggest one.
 """
@@ -32,21 +32,21 @@ GithubSummary = Annotated[bool, Says(SUMMARY, "--github-summary", group=ask.GATE
 
 @dataclass(frozen=True)
 class Outlets:
-    """Where verdicts go, apart from the terminal; checked before anything is measured."""
+    """The files that verdicts are written to besides the terminal. They are checked before anything is measured."""
 
     junit: Path | None
     summary: Path | None
 
     @classmethod
     def of(cls, gate: object, junit: Path | None, github_summary: bool) -> "Outlets":
-        """The outlets asked for; an error if one of them cannot be used."""
+        """The files that the options ask for. Raises BadInput if one of them cannot be written."""
         if (junit or github_summary) and gate is None:
-            raise BadInput(f"{'--junit' if junit else '--github-summary'} shows a verdict. Add --gate policy.toml.")
+            raise BadInput(f"{'--junit' if junit else '--github-summary'} needs a gate. Add --gate policy.toml.")
         if junit and not junit.absolute().parent.is_dir():
-            raise BadInput(f"The folder of --junit '{junit}' does not exist. Make it, or choose another.")
-        # A verdict of an earlier gate is replaced, as test runners do.
+            raise BadInput(f"The folder of --junit '{junit}' does not exist. Create it, or choose another.")
+        # An earlier verdict is overwritten, as test runners do; no other file is.
         if junit and junit.is_file() and b'<testsuites name="evenhand"' not in junit.read_bytes()[:200]:
-            raise BadInput(f"--junit '{junit}' exists, and is no verdict of a gate. Choose another.")
+            raise BadInput(f"--junit '{junit}' exists, and is not the verdict of a gate. Choose another file.")
         summary = os.environ.get("GITHUB_STEP_SUMMARY", "")
         if github_summary and not summary:
             raise BadInput("--github-summary needs $GITHUB_STEP_SUMMARY, which GitHub Actions sets. It is not set.")
@@ -70,20 +70,20 @@ class Outlets:
                 with self.summary.open("a", encoding="utf-8") as file:
                     file.write(summary(verdicts))
             except OSError as error:
-                why = f"$GITHUB_STEP_SUMMARY, '{self.summary}', cannot be written: {error.strerror}."
+                why = f"The file of $GITHUB_STEP_SUMMARY, '{self.summary}', cannot be written: {error.strerror}."
                 raise BadInput(why) from error
         return CODES[worst_verdict(verdict.verdict for verdict in verdicts)]
 
 
 def from_config(context: typer.Context, path: Path | None) -> Path | None:
-    """Make the values in the file the defaults of the command's options, by name: `batch-size = 8`.
+    """Read defaults of the command's options from a TOML file with their names, as in `batch-size = 8`.
 
-    A list is an option that is repeated; a table, `option` or `model-option`, has options by name.
+    A list gives a repeatable option several values. `option` and `model-option` are tables of names and values.
     """
     if path is None or context.resilient_parsing:
         return path
     given = read_given(path.expanduser(), tomllib.loads, "--config", "It is a TOML file of options.")
-    known = {max(param.opts, key=len).lstrip("-"): param for param in context.command.params}  # as they are typed
+    known = {max(param.opts, key=len).lstrip("-"): param for param in context.command.params}  # without --
     known = {name: param for name, param in known.items() if name not in ("config", "help")}
     defaults = {}
     for name, value in given.items():
@@ -95,13 +95,13 @@ def from_config(context: typer.Context, path: Path | None) -> Path | None:
         values = value if isinstance(value, list) else [value]
         wrong = any(isinstance(each, dict | list) for each in values) or (isinstance(value, list) and not several)
         if wrong or isinstance(value, bool) != bool(getattr(param, "is_flag", False)):
-            raise BadInput(f"{path}: '{name}' has a value of the wrong kind. Got {value!r}.")
+            raise BadInput(f"{path}: the value of '{name}' has the wrong type. Got {value!r}.")
         default = value if isinstance(value, bool) else [*map(str, values)] if several else str(value)
         try:
             if param.callback is None:  # a callback would act on the value, which is only validated here
                 param.process_value(context, default)
         except typer.BadParameter as error:
-            raise BadInput(f"{path}: '{name}' has a value that cannot be used. {error.message}") from error
+            raise BadInput(f"{path}: the value of '{name}' cannot be used. {error.message}") from error
         defaults[str(param.name)] = default
     context.default_map = {**(context.default_map or {}), **defaults}
     return path
@@ -155,7 +155,7 @@ def audit(
     if system is not None:
         options["system"] = read_given(system, str.strip, "The system prompt", "Give a UTF-8 text file.")
         if not options["system"]:
-            raise BadInput(f"The system prompt '{system}' is empty. Leave --system out, or write one.")
+            raise BadInput(f"The system prompt '{system}' is empty. Write one into the file, or leave out --system.")
     given["options"] = options
     if dry_run:
         _print_costs(models, given, as_json)
@@ -169,7 +169,7 @@ def audit(
         if len(runs) > 1 and not as_json:
             _print_side_by_side(runs, Path(given["out"]))
     finally:
-        if as_json and runs:  # also those that were finished before another one failed
+        if as_json and runs:  # if a model failed, print the runs that were finished before it
             values = [row for run in runs for row in run.results]
             judged = (
                 {"values": values, "verdicts": [verdict.to_dict() for verdict in _verdicts(runs)]} if gate else values
@@ -331,16 +331,16 @@ def gate(
         given = {"policy": policy, "baseline": baseline, "junit": junit, "github-summary": github_summary}
         return _suggest(runs, out, force, [name for name, value in {**given, "json": as_json}.items() if value])
     if policy is None:
-        raise BadInput("A policy is needed: --policy policy.toml. To make one from a run: --suggest.")
+        raise BadInput("A policy is needed. Give --policy policy.toml, or make a policy from a run with --suggest.")
     if out or force:
-        raise BadInput("--out and --force are for the policy that --suggest makes. Leave them out.")
+        raise BadInput("--out and --force are only for --suggest. Leave them out, or add --suggest.")
     outlets = Outlets.of(policy, junit, github_summary)
     rules = Gate.load(policy, baseline)
     verdicts = []
     for run in [StoredRun.load(path) for path in runs]:
         verdict = rules.judge(run)
         verdict.save(run.path)
-        if (run.path / page.FILE).exists():  # it says what the policy says of each lean
+        if (run.path / page.FILE).exists():  # the page shows what the policy says about each lean
             page.write([run], run.path / page.FILE)
         verdicts.append(verdict)
     if as_json:
@@ -353,11 +353,11 @@ def _suggest(runs: Sequence[Path], out: Path | None, force: bool, more: Sequence
     from evenhand.gate.suggestion import suggest
 
     if more:
-        raise BadInput(f"--suggest makes a policy, and judges nothing. Leave out --{', --'.join(more)}.")
+        raise BadInput(f"--suggest makes a policy and judges no run. Leave out --{', --'.join(more)}.")
     if out is not None:
         check_new(out, force)
         if not out.absolute().parent.is_dir():
-            raise BadInput(f"The folder of --out '{out}' does not exist. Make it, or choose another.")
+            raise BadInput(f"The folder of --out '{out}' does not exist. Create it, or choose another.")
     print_or_write(suggest(runs[0], out.parent if out else ".", others=runs[1:]), out)
     if out is not None:
         terminal.show(f"{out}: read it, change it, then: evenhand gate {runs[0]} --policy {out}")

@@ -1,7 +1,7 @@
-"""`evenhand show`, `rescore`, `report`, `figures`, `export`: a run printed, scored again, as a page and otherwise.
+"""`evenhand show`, `rescore`, `report`, `figures`, `export`: print a run, score it again, write its page and files.
 
-`evenhand compare` and `table`: several runs in one table, for a comparison or for a paper. `evenhand runs` and `serve`:
-the runs in a folder with their headline numbers; and in the browser.
+`evenhand compare` and `table`: several runs in one table, to compare them or for a paper. `evenhand runs` and `serve`:
+the runs in a folder with their headline numbers, in the terminal or in the browser.
 """
 
 import logging
@@ -61,7 +61,7 @@ def rescore(as_json: Json = False, plugin: Plugins = None, **given: Unpack[Resco
 
 
 def print_answer(run: Any, *, whole: bool = True) -> None:
-    """Print the main results of a run, on one screen; or only the beginning of that."""
+    """Print the main results of a run on one screen, or without `whole` only the first lines of it."""
     from evenhand.show.terminal import answer, brief, fit_width
 
     width = fit_width(terminal.width())
@@ -69,7 +69,7 @@ def print_answer(run: Any, *, whole: bool = True) -> None:
 
 
 def _read_frequencies(path: Path) -> dict[str, float]:
-    """The numbers in a file with a word, a tab and a number on each line."""
+    """The number of each word, from a file with a word, a tab and a number on each line."""
     try:
         rows = [line.split("\t") for line in read_parsed(path, str.splitlines) if line.strip()]
         return {word: float(number) for word, number in rows}
@@ -173,17 +173,17 @@ def compare(
 
 
 def _form(form: str | None, as_json: bool, as_markdown: bool, out: Path | None) -> str:
-    """The format to print or write: the one asked for, or else by the ending of the file."""
+    """The format to print or write: the format that the options name, otherwise that of the file's ending."""
     if as_markdown:
         log.warning("--markdown is deprecated, and will be removed in 0.3.0: use --as markdown.")
     forms = [name for name in (form, as_json and "json", as_markdown and "markdown") if name]
     if len(set(forms)) > 1:
-        raise BadInput(f"Choose one form. Got {' and '.join(forms)}.")
+        raise BadInput(f"Choose one form of the comparison. Got {' and '.join(forms)}.")
     check_known("form of a comparison", forms, ["table", *sorted(FORMS.values())])
     if forms == ["table"] and out is not None:
-        raise BadInput(f"A table is printed, not written. Got --out '{out}': choose another form with --as.")
+        raise BadInput(f"The form 'table' can only be printed. Got --out '{out}'. Choose another form with --as.")
     if not forms and out is not None and out.suffix not in FORMS:
-        raise BadInput(f"--out must end in {', '.join(FORMS)}, unless --as says what to write. Got '{out}'.")
+        raise BadInput(f"--out must end in {', '.join(FORMS)}, unless --as names the form. Got '{out}'.")
     return forms[0] if forms else FORMS[out.suffix] if out else "table"
 
 
@@ -223,7 +223,7 @@ def runs(
     from evenhand.web.listing import Runs
 
     if not folder.is_dir():
-        raise BadInput(f"There is no folder '{folder}'. Give the folder that audits wrote to.")
+        raise BadInput(f"There is no folder '{folder}'. Give the folder that contains the runs.")
     if remove is not None:
         _remove(folder, remove, yes)
         return
@@ -237,11 +237,11 @@ def runs(
 
 
 def _describe_run(folder: Path, listed: Any) -> tuple[dict[str, Any], list[Any]]:
-    """A run as plain data, and its headline numbers if it can be read."""
+    """A run as plain data, and its headline rows, which are empty if the run is unfinished or cannot be read."""
     from evenhand.runs.folder import StoredRun
 
-    itself = listed.folder == folder.resolve().name and (folder / "run.json").exists()
-    path = folder if itself else folder / listed.folder
+    is_root = listed.folder == folder.resolve().name and (folder / "run.json").exists()
+    path = folder if is_root else folder / listed.folder
     about = {"run": str(path), "state": listed.state, "started": listed.started, "model": listed.model}
     try:
         rows = StoredRun.load(path).headlines() if listed.state == "finished" else []
@@ -256,7 +256,7 @@ def _subject(row: Any) -> str:
 
 def _row_as_json(row: Any) -> dict[str, Any]:
     names = ("dataset", "measure", "estimand", "contrast", "groups", "value", "low", "high", "n")
-    plain = {name: None if (value := getattr(row, name)) != value else value for name in names}  # NaN is not itself
+    plain = {name: None if (value := getattr(row, name)) != value else value for name in names}  # NaN != NaN
     return plain | {"partial": row.task.partial, "of": _subject(row), "lean": row.verdict.word}
 
 
@@ -285,9 +285,9 @@ def _remove(folder: Path, name: str, yes: bool) -> None:
     terminal.confirm(f"Delete the run '{path}', with its answers and results?", yes=yes)
     with run_folder.lock_folder(path):
         run_folder.clear(path)
-    left = sorted(file.name for file in path.iterdir())
-    if left:
-        terminal.show(f"Deleted the run in {path}. Other files stay there: {', '.join(left)}.")
+    remaining = sorted(file.name for file in path.iterdir())
+    if remaining:
+        terminal.show(f"Deleted the run in {path}. Other files stay there: {', '.join(remaining)}.")
     else:
         path.rmdir()
         terminal.show(f"Deleted {path}.")

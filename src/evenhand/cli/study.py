@@ -33,7 +33,7 @@ LINES = "Each line of a text file is a document. Default: each file of a folder,
 
 
 class CorpusOptions(Learn, Cluster, total=False):
-    """The options that `corpus` shares with the functions that count and that train."""
+    """The options of `corpus` that the counting and training functions have too."""
 
     lang: Lang
     seed: Seed
@@ -95,7 +95,7 @@ def corpus(
 
 
 class MetaevalOptions(TypedDict, total=False):
-    """What `papers.metaeval` takes."""
+    """The options of the studies in `papers.metaeval`."""
 
     measures: Annotated[Any, Says("Measures, separated by commas. Default: all that suit it.", kind=str)]
     rates: Annotated[Any, Says("Rates of bias, separated by commas. Default: 0, 0.1, ..., 1.", kind=str)]
@@ -153,7 +153,7 @@ def metaeval(
 
 
 class ReproduceOptions(TypedDict, total=False):
-    """What the studies of papers take."""
+    """The options of the studies of papers; each study has some of them."""
 
     part: Annotated[str, Says(PARTS, default="tables")]
     post: Annotated[str | None, Says("The same model after fine-tuning, if you have one.")]

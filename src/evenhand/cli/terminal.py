@@ -1,4 +1,4 @@
-"""Printing, log lines, exit codes and the words of messages, for all commands; and options that several share."""
+"""What all commands share: printing, log lines, exit codes, messages that name flags, and common options."""
 
 import errno
 import io
@@ -22,12 +22,12 @@ from evenhand.core.shown import UNSEEN, replace_control_characters
 from evenhand.errors import BadInput, EvenhandError, RunError
 from evenhand.training import is_worker_rank
 
-OK, BAD_INPUT, OUR_FAULT, INTERRUPTED, UNREAD = 0, 2, 70, 130, 141
+OK, BAD_INPUT, OUR_FAULT, INTERRUPTED, CLOSED_PIPE = 0, 2, 70, 130, 141
 WIDTH, WIDEST = 120, 1000
-NOT_OURS = (errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES, errno.ENOSPC, errno.EROFS)
-"""Errors of the operating system about a path that was given, or its disk: the user's to fix."""
+USER_ERRORS = (errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES, errno.ENOSPC, errno.EROFS)
+"""Errors of the operating system that the user can fix, about a path or its disk."""
 NAMED = re.compile(r"`([a-z_]+)(?:=['\"]?([^`'\"]*)['\"]?)?`")
-"""A parameter in a message, or its value."""
+"""A parameter in a message, alone or with its value: `name` or `name=value`."""
 Names = list[str] | None
 Paths = list[Path] | None
 Json = Annotated[bool, Says("Print results as JSON.", "--json", group=OUTPUT)]
@@ -52,28 +52,31 @@ Plugins = Annotated[
 
 
 def run(
-    app: Callable[[Sequence[str] | None], object], arguments: Sequence[str] | None, worded: Callable[[str], str] = str
+    app: Callable[[Sequence[str] | None], object], arguments: Sequence[str] | None, reword: Callable[[str], str] = str
 ) -> int:
-    """Run the application, and give its exit code: 0 fine, 2 bad input, 70 a bug, 130 interrupted, 141 closed pipe."""
+    """Run the application and give the exit code: 0 fine, 2 bad input, 70 a bug, 130 interrupted, 141 closed pipe.
+
+    A command may end with another code of its own. `reword` is applied to messages and log lines.
+    """
     log = logging.getLogger("evenhand")
     if not log.handlers:
-        log.addHandler(_Handler(worded))
+        log.addHandler(_Handler(reword))
         log.setLevel(logging.ERROR if is_worker_rank() else logging.INFO)
     if not sys.stderr.isatty():  # a log has no room for the progress bars of libraries
         os.environ |= {"TQDM_DISABLE": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"} | os.environ
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal that cannot show a character still gets the rest
+            stream.reconfigure(errors="replace")  # a character that the terminal cannot show becomes ?
     try:
         app(arguments)
     except SystemExit as end:  # how typer ends, also after wrong usage (2) or an interrupt (130)
-        code = end.code if isinstance(end.code, int) else BAD_INPUT  # Typer's own are numbers
+        code = end.code if isinstance(end.code, int) else BAD_INPUT  # Typer's own codes are numbers
     except EvenhandError as error:
-        return _print_error(worded(str(error)), BAD_INPUT)
+        return _print_error(reword(str(error)), BAD_INPUT)
     except (Exception, GeneratorExit) as error:
         if _is_interrupt(error):
             return _print_error("Interrupted.", INTERRUPTED)
-        if isinstance(error, OSError) and error.errno in NOT_OURS:
+        if isinstance(error, OSError) and error.errno in USER_ERRORS:
             why = BadInput(f"'{error.filename}': {error.strerror}. Choose another place or name.")
             return _print_error(str(why), BAD_INPUT)
         traceback.print_exc()
@@ -84,7 +87,7 @@ def run(
 
 
 def _is_interrupt(error: BaseException | None) -> bool:
-    """Whether Ctrl-C is behind an error: a library that is being imported may raise its own."""
+    """Whether Ctrl-C caused the error: a library that is interrupted while it is imported may raise another one."""
     while error is not None:
         if isinstance(error, KeyboardInterrupt):
             return True
@@ -98,21 +101,21 @@ def _print_error(message: str, code: int) -> int:
 
 
 class _Handler(logging.Handler):
-    """Prints log lines, worded for the command line, to stderr above a progress bar."""
+    """Prints log lines to stderr above a progress bar, after `reword`."""
 
-    def __init__(self, worded: Callable[[str], str]) -> None:
+    def __init__(self, reword: Callable[[str], str]) -> None:
         super().__init__()
-        self.worded = worded
+        self.reword = reword
 
     def emit(self, record: logging.LogRecord) -> None:
         from tqdm.auto import tqdm
 
         with suppress(BrokenPipeError):
-            tqdm.write(replace_control_characters(self.worded(self.format(record))), file=sys.stderr)
+            tqdm.write(replace_control_characters(self.reword(self.format(record))), file=sys.stderr)
 
 
 def log_as(*, quiet: bool, verbose: bool, file: Path | None) -> None:
-    """Set what is logged: only errors, or more than usual; and to a file, everything with the time."""
+    """Print only errors (`quiet`) or debug messages too (`verbose`); append all messages with the time to `file`."""
     log = logging.getLogger("evenhand")
     if quiet and verbose:
         raise BadInput("--quiet and --verbose contradict one another. Give one of them.")
@@ -123,7 +126,7 @@ def log_as(*, quiet: bool, verbose: bool, file: Path | None) -> None:
         try:
             to_file = logging.FileHandler(file, encoding="utf-8")
         except OSError as error:
-            raise BadInput(f"--log-file '{file}' cannot be written: {error.strerror}. Choose another.") from error
+            raise BadInput(f"--log-file '{file}' cannot be written: {error.strerror}. Choose another file.") from error
         to_file.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
         log.addHandler(to_file)
     log.setLevel(logging.DEBUG if file else level)
@@ -147,15 +150,15 @@ def width() -> int:
 def show(*things: Any, width: int | None = None) -> None:
     """Print to stdout at once, without control characters; a closed pipe ends the command without a traceback.
 
-    Things are wrapped at `width`; without it, tables and lines are as wide as they are.
+    With `width`, lines are wrapped there; without it, tables and lines keep their full width.
     """
     from rich.console import Console, Group
     from rich.segment import Segment
     from rich.text import Text
 
     class Harmless(Console):
-        def render(self, *what: Any, **how: Any) -> Any:
-            for piece in super().render(*what, **how):
+        def render(self, *args: Any, **options: Any) -> Any:
+            for piece in super().render(*args, **options):
                 yield piece if piece.control else Segment(replace_control_characters(piece.text), piece.style)
 
         def on_broken_pipe(self) -> None:
@@ -183,15 +186,15 @@ def show(*things: Any, width: int | None = None) -> None:
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
-            raise typer.Exit(UNREAD) from None
+            raise typer.Exit(CLOSED_PIPE) from None
         raise RunError(f"The output cannot be written: {error.strerror}.") from error
 
 
 def as_flags(message: str, command: Any, invoked: str = "") -> str:
-    """A message of the library with every `parameter` or `parameter=value` written as the option that a user types.
+    """A message of the library with every `parameter` or `parameter=value` replaced by the flag that a user types.
 
-    The options are those of a click command and its subcommands; `invoked` is the subcommand whose options win.
-    Other names stay as they are.
+    The flags are those of a click command and its subcommands. If several subcommands have the parameter, the flag of
+    the subcommand `invoked` is taken. Names that are no parameters stay as they are.
     """
     names = dict(_option_flags(command))
     if invoked in getattr(command, "commands", {}):
@@ -207,7 +210,7 @@ def as_flags(message: str, command: Any, invoked: str = "") -> str:
 
 
 def as_options(messages: Sequence[str], context: typer.Context) -> list[str]:
-    """These messages with the options of the command that runs: see `as_flags`."""
+    """The messages with the flags of the running command: see `as_flags`."""
     return [as_flags(message, context.find_root().command, context.info_name or "") for message in messages]
 
 
@@ -236,24 +239,24 @@ def print_or_write(text: str, out: Path | None) -> None:
         write_whole(out, lambda file: file.write(f"{text}\n".encode()))
 
 
-def json_values(options: Names, what: str, example: str) -> dict[str, Any]:
-    """The values of options for other people's code, by name: what is JSON (numbers, true, false) is parsed."""
-    values: dict[str, Any] = dict(option_values(options, what, example))
+def json_values(options: Names, kind: str, example: str) -> dict[str, Any]:
+    """The values of NAME=VALUE options, by name; a value that is valid JSON (a number, true, false) is parsed."""
+    values: dict[str, Any] = dict(option_values(options, kind, example))
     for name, value in values.items():
         with suppress(ValueError):
             values[name] = json.loads(value)
     return values
 
 
-def option_values(options: Names, what: str = "option", example: str = "masks=words") -> dict[str, str]:
+def option_values(options: Names, kind: str = "option", example: str = "masks=words") -> dict[str, str]:
     """The values of NAME=VALUE options, by name."""
     values: dict[str, str] = {}
     for option in options or []:
         name, _, value = option.partition("=")
         if not (name and value):
-            article = "An" if what == "option" else "A"
-            raise BadInput(f"{article} {what} is NAME=VALUE, as in {example}. Got '{option}'.")
+            article = "An" if kind == "option" else "A"
+            raise BadInput(f"{article} {kind} must be NAME=VALUE, for example {example}. Got '{option}'.")
         if name in values:
-            raise BadInput(f"The {what} {name} is given twice. Got {name}={values[name]} and {option}: choose one.")
+            raise BadInput(f"The {kind} {name} is given twice. Got {name}={values[name]} and {option}: choose one.")
         values[name] = value
     return values
