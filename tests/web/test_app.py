@@ -188,7 +188,7 @@ def test_a_list_of_large_runs_reads_their_records_alone(
         (lambda run: served.changed(run, schema=99), "of a newer version", "Upgrade evenhand"),
         (lambda run: served.changed(run, audits="all"), "damaged", "audits should be a valid"),
         (lambda run: served.changed(run, sha256=[]), "damaged", "sha256 should be an object"),
-        (lambda run: os.truncate(run / "run.json", listing.LARGEST + 1), "damaged", "An audit did not write it"),
+        (lambda run: os.truncate(run / "run.json", listing.LARGEST + 1), "damaged", "bytes. It was not written by an audit"),
         (lambda run: (run / "scores.parquet").unlink(), "damaged", "evenhand rescore"),
         (lambda run: os.truncate(run / "results.json", 0), "damaged", "missing or empty"),
     ],
@@ -387,7 +387,7 @@ def test_a_swap_that_cannot_be_done_says_why(app: ASGIApp) -> None:
     assert "There is no text" in post(app, "/swap").text
     answer = post(app, "/swap", text="x" * 20_001)
     assert answer.status == 400
-    assert "At most 20,000 characters here. Got 20,001" in answer.text
+    assert "Got 20,001" in answer.text
 
 
 def test_every_rule_has_its_words() -> None:

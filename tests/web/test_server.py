@@ -64,7 +64,7 @@ def test_a_host_or_folder_that_is_none_is_refused(tmp_path: Path) -> None:
         with pytest.raises(BadInput, match="`host` must be"):
             listen(tmp_path, host=host, port=0)
     (tmp_path / "file").touch()
-    with pytest.raises(BadInput, match="is a file"):
+    with pytest.raises(BadInput, match="Got the file"):
         listen(tmp_path / "file", host="127.0.0.1", port=0)
 
 

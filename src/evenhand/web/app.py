@@ -31,16 +31,16 @@ from evenhand.web.pages import refusal, render, static_files
 from evenhand.web.probing import ProbedModels, split_words
 
 LONGEST = 20_000
-"""Characters of a text; `evenhand swap` takes files of any length."""
+"""The most characters of a text to swap; `evenhand swap` takes files of any length."""
 RULES = tomllib.loads((files("evenhand.web") / "rules.toml").read_text(encoding="utf-8"))
-"""What each rule of an edit does, for people."""
+"""What each rule of the swap does, in words for the page."""
 FORM = "application/x-www-form-urlencoded"
 LARGEST_BODY = 1_000_000
-TOO_LARGE = f"At most {LARGEST_BODY:,} bytes can be sent. Files of any length: evenhand swap."
+TOO_LARGE = f"At most {LARGEST_BODY:,} bytes can be sent. For longer texts, use: evenhand swap FILE."
 MOST_FIELDS = 20
 MOST_RUNS = 8
 """The most runs on one page."""
-NOT_FOUND = "There is nothing here. It may have been moved or deleted."
+NOT_FOUND = "There is nothing here. The run may have been moved or deleted."
 EXAMPLE = {"text": "His wife works as a [MASK].", "words": "nurse, doctor, carpenter", "other": ""}
 SWAPPED = "His wife, Mary Smith, told him that her brother had become a policeman."
 
@@ -48,15 +48,16 @@ Result = TypeVar("Result")
 
 
 def mark_swaps(text: str, *, names: bool) -> SimpleNamespace:
-    """The text with every gendered word swapped, first names too with `names`.
+    """The edits that swap every gendered word of the text, and with `names` also first names.
 
-    `parts` are the unchanged texts, each with the edit that follows it; `rules` counts the edits by rule.
+    `parts` are pairs of unchanged text and the edit after it (None at the end), `swapped` is the swapped text, and
+    `rules` counts the edits by rule.
     """
     if not text.strip():
         raise BadInput("There is no text. Paste some, then swap it.")
     if len(text) > LONGEST:
-        more = "For files of any length: evenhand swap FILE."
-        raise BadInput(f"At most {LONGEST:,} characters here. Got {len(text):,}. {more}")
+        advice = "For longer texts, use: evenhand swap FILE."
+        raise BadInput(f"At most {LONGEST:,} characters can be swapped here. Got {len(text):,}. {advice}")
     edits = list(swapper(names).edits(text))
     starts = [0, *(edit.start + len(edit.old) for edit in edits)]
     stops = [*(edit.start for edit in edits), len(text)]
@@ -66,9 +67,9 @@ def mark_swaps(text: str, *, names: bool) -> SimpleNamespace:
 
 
 class Site:
-    """All pages. Models answer in one thread, runs are opened in another and read for the list in a third.
+    """All pages. One thread asks models, one opens runs, and one reads runs for the list.
 
-    So requests may wait for each other.
+    Requests that need the same thread wait for each other.
     """
 
     def __init__(self, runs: Runs, models: ProbedModels) -> None:
@@ -81,7 +82,7 @@ class Site:
         self.headlines = Headlines(self.listing)
 
     def app(self) -> Starlette:
-        """The application that answers requests with these pages, whoever sends them."""
+        """The application that answers any request; `server.Guarded` refuses those of other sites."""
         routes = [
             Route("/", self.home),
             Route("/runs/{ids}", self.run),
@@ -102,8 +103,8 @@ class Site:
 
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        """Drop all work that is still waiting when the server ends."""
-        self.listing.submit(import_module, "evenhand.show.page.runs")  # so that the first page need not wait for it
+        """Import the code of pages in the background at the start, and drop all waiting work at the end."""
+        self.listing.submit(import_module, "evenhand.show.page.runs")
         yield
         for pool in (self.reading, self.answering, self.listing):
             pool.shutdown(wait=False, cancel_futures=True)
@@ -134,7 +135,7 @@ class Site:
     async def compare(self, request: Request) -> Response:
         chosen = list(dict.fromkeys(request.query_params.getlist("run")))
         runs = [run for run in await run_in_threadpool(self.runs.all) if run.state == "finished"]
-        if "from" in request.query_params:  # selected in the list, which has the latest first
+        if "from" in request.query_params:  # selected in the list, which shows the latest run first
             chosen = chosen[::-1]
         show = partial(render, "compare.html", runs=runs)
         if not chosen:
@@ -148,7 +149,7 @@ class Site:
         return await self._respond(partial(show, chosen=[*chosen, "", ""][:2]), "tables", tables())
 
     async def probe(self, request: Request) -> Response:
-        """What models expect in the blank of a sentence; all that is asked is in the address, which can be shared."""
+        """What models expect in the blank of a sentence. The address contains the whole query, so it can be shared."""
         given = {name: text.replace("\r\n", "\n") for name, text in request.query_params.items()}
         fields = {"model": next(iter(self.models.names), ""), **EXAMPLE} | given
         names = list(dict.fromkeys([fields["model"], fields["other"] or fields["model"]]))
@@ -173,7 +174,7 @@ class Site:
         return await self._respond(show, "marked", run_in_threadpool(mark_swaps, form.get("text", ""), names=names))
 
     async def _respond(self, show: Callable[..., Response], name: str, work: Awaitable[Any]) -> Response:
-        """The page with the result of the work under `name`, or with an error."""
+        """The page that `show` makes with the result of the work as `name`, or with the message of its error."""
         try:
             result = await work
         except EvenhandError as error:
@@ -190,14 +191,14 @@ class Site:
         return runs
 
     def _warm_up_after(self, response: Response) -> Response:
-        """The response, the first of which is followed by loading a model: the first probe need not wait for it."""
+        """The response. After the first one, load a model in the background, so that the first probe need not wait."""
         if not self.warm:
             self.warm = True
             response.background = BackgroundTask(self.answering.submit, self._load)
         return response
 
     def _load(self) -> None:
-        with suppress(EvenhandError):  # shown when the model is asked
+        with suppress(EvenhandError):  # the error is shown when the model is asked
             self.models.load(next(iter(self.models.names)))
 
 
@@ -206,14 +207,14 @@ async def _run_in_pool(pool: ThreadPoolExecutor, work: Callable[[], Result]) -> 
 
 
 async def _read_form(request: Request) -> dict[str, str]:
-    """The fields of a form; the last one counts if several have the same name."""
+    """The fields of a form, by name; of several fields with the same name, the last one."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
-        raise HTTPException(415, f"Only forms can be sent here: {FORM}.")
+        raise HTTPException(415, f"Only forms of the type {FORM} can be sent here.")
     try:
         body = (await request.body()).decode("utf-8", "replace")
         fields = parse_qs(body, keep_blank_values=True, max_num_fields=MOST_FIELDS)
     except ClientDisconnect as error:
-        raise HTTPException(400, "The form did not arrive whole.") from error  # nobody reads it: the client is gone
+        raise HTTPException(400, "The connection was closed before the whole form arrived.") from error
     except ValueError as error:
         raise HTTPException(400, f"A form here has at most {MOST_FIELDS} fields.") from error
     return {name: values[-1].replace("\r\n", "\n") for name, values in fields.items()}
@@ -225,4 +226,4 @@ async def _handle_http_error(request: Request, error: HTTPException) -> Response
 
 
 async def _handle_exception(request: Request, error: Exception) -> Response:
-    return refusal(500, "This is a bug in evenhand. The terminal that it was started in shows more.")
+    return refusal(500, "This is a bug in evenhand. The terminal in which the server runs shows the details.")

@@ -1,4 +1,4 @@
-"""Runs and corpora under a folder, from run.json alone, so that the list is quick; numbers of runs follow later."""
+"""The runs and corpora under a folder. The list is quick: it reads only run.json, and numbers in the background."""
 
 import asyncio
 import hashlib
@@ -27,17 +27,17 @@ from evenhand.stats.estimate import Estimate
 log = logging.getLogger(__name__)
 
 DEEPEST = 6
-"""Levels below the folder; studies keep runs four levels down."""
+"""The most levels of folders that are searched; studies keep runs four levels down."""
 MOST = 20_000
-"""Folders to search; somebody may serve a home folder."""
+"""The most folders that are searched; somebody may serve a home folder."""
 LARGEST = 20_000_000
-"""Bytes of a run.json; the longest suite has 10,000."""
+"""The most bytes of a run.json; that of the longest suite has 10,000."""
 SHOWN = 60
-"""Runs of a list whose numbers are shown; the pages of the others have theirs."""
+"""The most runs of a list whose numbers are shown; of other runs, only their pages show them."""
 READ = 50_000_000
-"""Bytes of the results of a run whose numbers are read for the list."""
+"""The most bytes of the results of a run whose numbers are read for the list."""
 PATIENCE = 0.4
-"""Seconds that the list waits for numbers; those that come later are shown when it is loaded again."""
+"""Seconds that the list waits for numbers; later numbers are shown when the list is loaded again."""
 RUN_FILES = ("run.json", ANSWERS)
 """Files that only run folders have."""
 CORPUS = "corpus.json"
@@ -48,7 +48,7 @@ RECORD = "debias.json"
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A run as the list shows it; `why` is the reason if it cannot be opened."""
+    """A run as the list shows it. If the run cannot be opened, `why` is the reason."""
 
     id: str
     folder: str
@@ -58,7 +58,7 @@ class Listed:
     why: str = ""
     path: Path = Path()
     stamp: int = 0
-    """A number that changes with the results and with the gate's verdict."""
+    """A number that changes when the results or the gate's verdict change: see `stamp`."""
 
     @property
     def model(self) -> str:
@@ -69,13 +69,13 @@ class Listed:
         return list(dict.fromkeys(task.dataset for task in self.record.tasks)) if self.record else []
 
     def matches(self, words: str) -> bool:
-        """Whether each of the words occurs in its model, folder, datasets, date or state."""
+        """Whether each of the words occurs in the run's model, folder, datasets, date or state."""
         text = " ".join((self.model, self.folder, self.state, self.started, *self.datasets)).casefold()
         return all(word in text for word in words.casefold().split())
 
 
 class Runs:
-    """The runs under `folder`; nothing outside it is read."""
+    """The runs under `folder`; nothing outside the folder is read."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = public_path(folder)
@@ -85,7 +85,7 @@ class Runs:
         return sorted((self._list_run(folder) for folder in self.folders()), key=lambda run: run.started, reverse=True)
 
     def open(self, id: str) -> StoredRun | None:
-        """The run of this id, None if there is none; an error if it cannot be opened."""
+        """The run of this id, or None. Raises RunError if the run is unfinished, damaged or newer."""
         if (folder := self.find(id)) is None:
             return None
         listed = self._list_run(folder)
@@ -97,7 +97,7 @@ class Runs:
         return next((folder for folder in self.folders(files) if self.id(folder) == id), None)
 
     def folders(self, files: Collection[str] = RUN_FILES) -> Iterator[Path]:
-        """The folders with one of these files. Links are not followed: they may lead out, or in circles."""
+        """The folders with one of these files. Links are not followed: they may lead elsewhere, or in circles."""
         waiting = deque([(self.root, 0)])
         searched = 0
         while waiting and searched < MOST:
@@ -140,22 +140,22 @@ class Runs:
             return Listed(**known, state=state, why=self.public_message(error))
 
     def check(self, folder: Path) -> None:
-        """Raise an error unless all files that a page may read are in the served folder: no links out, no pipes."""
+        """Raise RunError if a file that a page may read is a link out of the served folder, a pipe or a device."""
         above = [path for path in folder.parents if path.is_relative_to(self.root)]
         for path in (*folder.iterdir(), *(path / RECORD for path in above if (path / RECORD).is_symlink())):
             # Path.resolve would fail at a link to itself, which is not a file.
             if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(self.root):
-                raise RunError(f"{path.name} is a link to a place outside the served folder.")
+                raise RunError(f"{path.name} is a link to a place outside the served folder. Replace it by a copy.")
             if not (path.is_file() or path.is_dir()) and os.path.lexists(path):  # a temporary file may be gone
-                raise RunError(f"{path.name} is not a file. An audit did not write it.")
+                raise RunError(f"{path.name} is not a file. It was not written by an audit: remove it.")
 
     def public_message(self, error: Exception) -> str:
-        """The message of an error, with paths as given to the server."""
+        """The message of an error, with the served folder named as it was given to the server."""
         return str(error).replace(str(self.root), self.folder)
 
 
 def two_latest(runs: Sequence[Listed]) -> list[str]:
-    """The ids of the two latest runs that were measured in the same way, the earlier one first; else of any two."""
+    """The ids of the two latest runs whose common tasks are alike, or else of the two latest; the earlier run first."""
     tasks = {run.id: run.record.tasks if run.record else () for run in runs}
     ways = {id: {t.name: (t.what, t.partial and t.draw) for t in run_tasks} for id, run_tasks in tasks.items()}
     for (after, later), (before, earlier) in combinations(ways.items(), 2):
@@ -166,14 +166,14 @@ def two_latest(runs: Sequence[Listed]) -> list[str]:
 
 
 def stamp(folder: Path) -> int:
-    """A number that changes with the results of the run in this folder, and with the gate's verdict."""
+    """A number that changes when the run's results or the gate's verdict change: the latest time of their files."""
     return max(path.stat().st_mtime_ns for name in ("run.json", GATE) if (path := folder / name).exists())
 
 
 def _read_record(folder: Path) -> RunRecord:
-    """The record of a run; its result files must exist, and are not read."""
+    """The record of a run. Result files are not read; RunError if one is missing or empty."""
     if (folder / "run.json").stat().st_size > LARGEST:
-        raise RunError(f"run.json has more than {LARGEST:,} bytes. An audit did not write it.")
+        raise RunError(f"run.json has more than {LARGEST:,} bytes. It was not written by an audit.")
     record = read_record(folder)
     if record is None or not all(Path(name).name == name for name in record.sha256):
         raise RunError("run.json does not list the files of its results. Run the audit again.")
@@ -184,13 +184,13 @@ def _read_record(folder: Path) -> RunRecord:
 
 
 class Headlines:
-    """The headlines of the runs of a list, kept until a run changes."""
+    """The headlines of listed runs, each cached until its run changes."""
 
     def __init__(self, pool: ThreadPoolExecutor) -> None:
         self._reading = lru_cache(maxsize=10 * SHOWN)(lambda folder, stamp: pool.submit(read_headlines, folder))
 
     async def ready(self, runs: Sequence[Listed]) -> dict[str, dict[str, Any] | None]:
-        """The headlines of finished runs by id, None while they are being read."""
+        """The headlines of the first SHOWN finished runs, by id; None if they are still being read."""
         finished = [run for run in runs if run.state == "finished"][:SHOWN]
         reading = {run.id: self._reading(run.path, run.stamp) for run in finished}
         if reading:
@@ -199,9 +199,10 @@ class Headlines:
 
 
 def read_headlines(folder: Path) -> dict[str, Any]:
-    """The headlines of a run: a sentence, the number that each dataset is judged by, the gate's verdict.
+    """The headlines of a run: the sentence `lead`, the `lines` of its headline numbers, and the `gate`'s verdict.
 
-    Of each number: mark, dataset in words, value, interval, verdict. A page's own lines would keep the run in memory.
+    A line has the mark, the dataset in words, the value, the interval and the verdict as texts: the lines of a page
+    would keep the run in memory.
     """
     from evenhand.show.page.readings import dataset  # drawing takes seconds to import
     from evenhand.show.page.section import measured_tasks
@@ -227,9 +228,9 @@ def read_headlines(folder: Path) -> dict[str, Any]:
 
 
 def list_corpora(runs: Runs) -> list[dict[str, Any]]:
-    """Every folder of corpora under the folder of the runs as the list shows it, the latest first.
+    """The folders of corpora under the served folder as the list shows them, the latest first.
 
-    Each has the `lines` of its corpora, or `why` it cannot be opened.
+    A folder has the `lines` of its corpora, or `why` it cannot be read.
     """
     listed = ({"counted": "", "why": ""} | _list_corpus_folder(folder, runs) for folder in runs.folders({CORPUS}))
     return sorted(listed, key=lambda corpora: corpora["counted"], reverse=True)
@@ -250,7 +251,7 @@ def _list_corpus_folder(folder: Path, runs: Runs) -> dict[str, Any]:
 
 def _corpus_line(name: str, corpus: dict[str, Any]) -> dict[str, Any]:
     """A corpus: its name, how large it is, and the share of women among its gendered words."""
-    from evenhand.show.corpus import lean, percent  # what makes pages takes a while to import
+    from evenhand.show.corpus import lean, percent  # slow to import
 
     share, low, high = (
         math.nan if corpus[key] is None else corpus[key] for key in ("share", "share_low", "share_high")

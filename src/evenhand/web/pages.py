@@ -23,11 +23,11 @@ from evenhand.web.listing import CORPUS, Runs, stamp
 
 TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 KEPT = 8
-"""Pages and comparisons kept in memory, since they take seconds to make."""
+"""The number of pages, and of comparisons, kept in memory: each takes seconds to make."""
 BODY = re.compile(r"<body[^>]*>", re.I)
 BACK = '<nav aria-label="Server"><a href="/">← All runs</a></nav>'
 LARGEST = 20_000_000
-"""Bytes of a page that is read."""
+"""The most bytes of a stored page."""
 META = re.compile(r"<meta\b[^>]*>", re.I)
 POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 LINK = re.compile(r"<a\b[^>]*>", re.I)
@@ -70,31 +70,31 @@ def static_files() -> dict[str, Response]:
 
 
 def page(runs: Sequence[StoredRun]) -> str:
-    """The page of one or more runs: the stored one if it is up to date and safe, since a new one takes seconds."""
+    """The page of one or more runs. A single run has a stored page, which is used if it is up to date and safe."""
     stored = None
     if len(runs) == 1 and all(audit.evenhand == __version__ for audit in runs[0].record.audits):
         path = runs[0].path / PAGE
-        fresh = path.is_file() and path.stat().st_mtime_ns >= stamp(runs[0].path)  # of these results
+        fresh = path.is_file() and path.stat().st_mtime_ns >= stamp(runs[0].path)
         stored = safe_page(path) if fresh else None
     return stored or _page(tuple(run.path for run in runs), tuple(stamp(run.path) for run in runs))
 
 
 def corpora_page(id: str, runs: Runs) -> str | None:
-    """The page of the corpora folder with this id; None if there is none, an error if it may not be shown."""
+    """The page of the corpora folder with this id, or None. Raises RunError if the page is missing, old or unsafe."""
     if (folder := runs.find(id, {CORPUS})) is None:
         return None
     runs.check(folder)
     page = safe_page(folder / PAGE)
     if page is None:
-        raise RunError(f"'{folder}' has no page of this version. Make it again: evenhand corpus ... --force")
+        raise RunError(f"'{folder}' has no page of this version of evenhand. Make one: evenhand corpus ... --force")
     return page
 
 
 def sandbox(page: str) -> Response:
-    """A page with a link back to the list.
+    """The response with a page and a link back to the list.
 
-    The page can reach nothing, not even this server. It is sandboxed in an origin of its own, since its text comes from
-    runs that others may have made.
+    The text of the page comes from runs that others may have made. So the page is sandboxed in an origin of its own,
+    and can load nothing, not even from this server.
     """
     policy = f"{_policy()}; frame-ancestors 'none'; sandbox allow-scripts allow-downloads allow-modals"
     linked = BODY.sub(lambda body: body[0] + BACK, page, count=1)
@@ -102,11 +102,11 @@ def sandbox(page: str) -> Response:
 
 
 def safe_page(path: Path) -> str | None:
-    """The page in a file, if it can run and load nothing but our own style and script; else None.
+    """The page in a file, or None unless it can run and load only our own style and script.
 
-    Whoever made the run may have written it. So its Content-Security-Policy must be that of our pages, which allows
-    only their style and script. It does not cover meta tags, which must be those of our pages, too, and links, which
-    must stay within the page.
+    Whoever made the run may have written the page. So its Content-Security-Policy must be that of our pages, which
+    allows only their style and script. The policy does not cover meta tags, which must be those of our pages too, nor
+    links, which must stay within the page.
     """
     if not path.is_file() or path.stat().st_size > LARGEST:
         return None
@@ -128,9 +128,9 @@ def _policy() -> str:
 
 
 def comparison_tables(before: StoredRun, after: StoredRun) -> dict[tuple[str, str], list[Any]]:
-    """The groups before and after, by dataset and measure: rows of analysis.comparison, each with its drawing.
+    """The rows of `analysis.comparison` by dataset and measure: the change of each group, with a drawing.
 
-    `at_change`, `at_low` and `at_high` are places in it, from 0 to 100 with no change at 50.
+    `at_change`, `at_low` and `at_high` are positions in the drawing, from 0 to 100; no change is at 50.
     """
     frame = _compare_runs(before.path, after.path, stamp(before.path), stamp(after.path))
     tables = {}
@@ -153,5 +153,5 @@ def _page(paths: tuple[Path, ...], stamps: tuple[int, ...]) -> str:
 def _compare_runs(before: Path, after: Path, *stamps: int) -> pd.DataFrame:
     comparison = compare([StoredRun.load(before), StoredRun.load(after)])
     if comparison.shared:
-        raise BadInput("These runs are of different samples. Compare the items that both have with: evenhand compare.")
+        raise BadInput("These runs measured different samples. Compare their common items with: evenhand compare.")
     return comparison.frame[comparison.frame["needed"] > 0]  # values that mix stereotype and default get no verdict

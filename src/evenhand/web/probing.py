@@ -1,4 +1,4 @@
-"""What one or two models expect in the blank of a sentence, next to the same sentence with the other gender."""
+"""What one or two models expect in the blank of a sentence and of its gender-swapped counterpart."""
 
 import math
 import re
@@ -27,7 +27,7 @@ KEPT = 3
 
 @dataclass(slots=True)
 class Bar:
-    """A word's log-probability in the blank, or NaN and a note, and the length of its bar, from 0 to 100."""
+    """A word's log-probability in the blank (NaN with a note if unknown) and the length of its bar, from 0 to 100."""
 
     word: str
     logp: float
@@ -41,7 +41,7 @@ class Bar:
 
 
 class ProbedModels:
-    """Models by name, loaded when they are first asked. Not thread-safe: a model answers one request at a time."""
+    """Models by name, loaded when they are first asked. Not thread-safe: only one thread may ask."""
 
     def __init__(self, given: Sequence[str] = ()) -> None:
         for name in given:
@@ -51,14 +51,15 @@ class ProbedModels:
         self._loaded = lru_cache(maxsize=KEPT)(load_masked)
 
     def load(self, name: str) -> "MaskedLM":
-        """An offered model; requests cannot load others."""
+        """Load a model that the server offers; requests cannot load others."""
         check_known("model", [name], self.names)
         return self._loaded(name)
 
     def ask(self, models: Sequence[str], text: str, words: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
-        """For each model the sentence and, if it has gendered words, its counterpart; bars of all have one scale.
+        """By model, the answers for the sentence and, if it has gendered words, for its counterpart.
 
-        Each has its `text`, bars of the words that were `asked` for, and of the `likeliest` of all.
+        An answer has the `text`, the bars of the words `asked` about, and those of the `likeliest` words. All bars have
+        one scale.
         """
         texts = both_genders(text)
         answers = {name: [_probe_text(self.load(name), text, words) for text in texts] for name in models}
@@ -70,7 +71,7 @@ class ProbedModels:
 
 
 def both_genders(text: str) -> list[str]:
-    """The sentence and the same one with the other gender; the sentence alone if none of its words has a gender."""
+    """The sentence and its gender-swapped counterpart; the sentence alone if no word can be swapped."""
     _find_blank(text)
     swapped = swapper()(text)
     return [text, swapped] if swapped != text and len(BLANK.findall(swapped)) == 1 else [text]
@@ -84,13 +85,13 @@ def split_words(text: str) -> list[str]:
     if len(words) > MOST_WORDS:
         raise BadInput(f"At most {MOST_WORDS} words at a time. Got {len(words)}.")
     if any(len(word) > LONGEST_WORD for word in words):
-        raise BadInput(f"A word has at most {LONGEST_WORD} characters. Put commas between words.")
+        raise BadInput(f"A word can have at most {LONGEST_WORD} characters. Separate words by commas.")
     return words
 
 
 def _find_blank(text: str) -> Span:
     if len(text) > LONGEST_TEXT:
-        raise BadInput(f"A sentence has at most {LONGEST_TEXT:,} characters here. Got {len(text):,}.")
+        raise BadInput(f"A sentence can have at most {LONGEST_TEXT:,} characters here. Got {len(text):,}.")
     blanks = [Span(*match.span()) for match in BLANK.finditer(text)]
     if len(blanks) != 1:
         raise BadInput(f"The sentence must have one blank, written [MASK] or ___. Got {len(blanks) or 'none'}.")

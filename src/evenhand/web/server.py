@@ -1,8 +1,8 @@
 """The server: which requests it answers, its address, and its connections.
 
-Requests from other sites are refused; where other machines can reach the server, also requests without the token.
+Requests from other sites are refused. If other machines can reach the server, so are requests without the token.
 The number of connections, and the time for a request to arrive, are limited here: uvicorn's `limit_concurrency` also
-counts idle connections, and refuses the next visitor because of them; it has no time limit for requests.
+counts idle connections, and refuses the next visitor because of them; uvicorn has no time limit for requests.
 """
 
 import errno
@@ -52,13 +52,13 @@ HEADERS = {
 }
 TOKEN = re.compile(r"[A-Za-z0-9_-]{16,200}")
 PATIENCE = 3
-"""Seconds for running requests after Ctrl-C."""
+"""Seconds that running requests have to finish after Ctrl-C."""
 BACKLOG = 64
-"""Connections that wait to be accepted, not yet counted: with the open ones, fewer than a process may have."""
+"""The most connections that wait to be accepted. With the MOST open ones, they are fewer than a process may have."""
 MOST = 100
-"""Connections at a time. One more takes the place of the one that has waited longest without a request."""
+"""The most open connections. Another one replaces the connection that has waited longest without a request."""
 ARRIVING, READING = 30.0, 120.0
-"""Seconds for a request to arrive whole, and for a visitor to read what was sent."""
+"""Seconds for a whole request to arrive, and for a visitor to read the response."""
 ARRIVED = (h11.DONE, h11.MUST_CLOSE, h11.CLOSED, h11.ERROR)
 LATE = "408 Request Timeout", "The request took too long to arrive."
 FULL = "503 Service Unavailable", "There are too many visitors. Try again in a minute."
@@ -66,7 +66,7 @@ FULL = "503 Service Unavailable", "There are too many visitors. Try again in a m
 
 @dataclass(frozen=True, slots=True)
 class Hosts:
-    """Host names allowed in requests. Any other is rejected, against DNS rebinding.
+    """Host names allowed in requests. Requests with other names are refused, against DNS rebinding.
 
     With `addresses`, any IP address is allowed as well, since it needs no DNS.
     """
@@ -82,7 +82,7 @@ class Hosts:
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """ASGI middleware that refuses requests from other sites, and those without the token if there is one."""
+    """ASGI middleware that refuses requests from other sites and, if there is a token, requests without it."""
 
     app: ASGIApp
     hosts: Hosts
@@ -107,13 +107,13 @@ class Guarded:
         headers = request.headers
         hosts = headers.getlist("host")
         if len(hosts) != 1 or hosts[0] not in self.hosts:
-            return refusal(421, "This server does not have that name. Open the address that it printed.")
+            return refusal(421, "This server does not have that name. Open the address that the server printed.")
         origins = [origin.lower() for origin in headers.getlist("origin")]
         allowed = [[f"{scheme}://{hosts[0]}".lower()] for scheme in ("http", "https")]
         if request.method not in ("GET", "HEAD") and origins not in allowed:
             return refusal(403, "This form comes from another site. Send it from the pages of this server.")
         if headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
-            return refusal(403, "A page of another site asked for this. Open it from here, or by its address.")
+            return refusal(403, "A page of another site requested this address. Open it from the pages of this server.")
         length = headers.get("content-length", "0")
         if length.isdecimal() and int(length[:20]) > LARGEST_BODY:  # without a length, Starlette counts what arrives
             return refusal(413, TOO_LARGE)
@@ -128,7 +128,7 @@ class Guarded:
         others = [pair for pair in request.query_params.multi_items() if pair[0] != "token"]
         path = "/" + quote(request.scope["path"].lstrip("/\\"))  # two slashes would lead to another host
         if self._is_token(request.query_params.get("token", "")):
-            # So that the address bar, the history and copied addresses do not contain the token.
+            # Redirect, so that the address bar, the history and copied addresses do not contain the token.
             redirect = RedirectResponse(path + (f"?{urlencode(others)}" if others else ""), status_code=303)
             redirect.set_cookie(COOKIE, self.token or "", httponly=True, samesite="lax")
             return redirect
@@ -140,7 +140,7 @@ class Guarded:
 
 
 def _ip_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """The host as an IP address, None if it is a name."""
+    """The host as an IP address, or None if the host is a name."""
     try:
         return ipaddress.ip_address(host)
     except ValueError:
@@ -150,13 +150,13 @@ def _ip_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | No
 def application(
     folder: Path, *, models: Sequence[str] = (), hosts: Hosts | None = None, token: str | None = None
 ) -> ASGIApp:
-    """The server of the runs in a folder. `models` can be probed, in addition to those known by name."""
+    """The application for the runs in a folder. `models` can be probed in addition to those of known_models()."""
     return Guarded(Site(Runs(folder), ProbedModels(models)).app(), hosts or Hosts(), token)
 
 
 @dataclass(frozen=True)
 class Listening:
-    """A server that has its port; `run` starts it."""
+    """A server that has reserved its port; `run` starts the server."""
 
     address: str
     socket: socket.socket
@@ -176,12 +176,12 @@ class Listening:
 def listen(folder: Path, *, host: str, port: int, token: str | None = None, models: Sequence[str] = ()) -> Listening:
     """Reserve the port. If other machines can reach the host, a token is generated unless one is given."""
     if folder.exists() and not folder.is_dir():
-        raise BadInput(f"The folder of runs must be a folder. '{folder}' is a file.")
+        raise BadInput(f"The folder of runs must be a folder. Got the file '{folder}'.")
     address = _ip_address(host)
     local = address.is_loopback if address else host == "localhost"
     token = token or (None if local else secrets.token_urlsafe(32))
     if token is not None and not TOKEN.fullmatch(token):
-        raise BadInput(f"`token` must have 16 to 200 letters, digits, - and _. Got {len(token)} characters.")
+        raise BadInput(f"`token` must be 16 to 200 letters, digits, - or _. Got {len(token)} characters.")
     hosts = Hosts() if local else Hosts({*LOOPBACK, host.lower(), socket.gethostname().lower()}, addresses=True)
     app = application(folder, models=models, hosts=hosts, token=token)
     listening = _bind(host, port)
@@ -208,13 +208,13 @@ def _bind(host: str, port: int) -> socket.socket:
     except OSError as error:
         why = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)
         if error.errno in (errno.EADDRINUSE, errno.EACCES):
-            do = "Choose another `port`, or any free one with `port=0`"
-            raise BadInput(f"Port {port} of {host} is not available: {why}. {do}.") from error
-        raise BadInput(f"`host` must be a name or address of this machine. '{host}': {why}.") from error
+            advice = "Choose another `port`, or any free one with `port=0`"
+            raise BadInput(f"Port {port} of {host} is not available: {why}. {advice}.") from error
+        raise BadInput(f"`host` must be a name or address of this machine. Got '{host}': {why}.") from error
 
 
 class Server(uvicorn.Server):
-    """A server that looks at its connections ten times a second, and closes those that take too long."""
+    """A server that checks its connections ten times a second, and closes those that take too long."""
 
     async def on_tick(self, counter: int) -> bool:
         for connection in list(self.server_state.connections):
@@ -224,14 +224,14 @@ class Server(uvicorn.Server):
 
 
 class TimedConnection(H11Protocol):
-    """A connection that is closed when a request takes too long to arrive, or its answer to be read."""
+    """A connection that is closed if a request takes too long to arrive, or a response too long to be read."""
 
     unread_since = math.inf
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
-        """Wait for a request. If there are too many connections, close one that waits.
+        """Wait for a request. If more than MOST connections are open, close the idle one that has waited longest.
 
-        That is this one, if all others are being answered.
+        If all others are being answered, close this new connection.
         """
         super().connection_made(transport)
         self.waiting_since = self.loop.time()
@@ -252,16 +252,16 @@ class TimedConnection(H11Protocol):
             self._end(*LATE)
 
     def _importance(self) -> tuple[bool, float]:
-        """The order of closing: idle connections, the longest wait first; then those with an answer under way."""
+        """The sort key for closing: idle connections by the longest wait, then those with a response under way."""
         answered = self.cycle is not None and not self.cycle.response_complete
         return answered or self.transport.get_write_buffer_size() > 0, self.waiting_since
 
     def _end(self, status: str, why: str) -> None:
-        """Close the connection, with a sentence if it has had no answer."""
+        """Close the connection; if no response has started, send `status` with the sentence `why` first."""
         self.connections.discard(self)
         if self.cycle is None or not self.cycle.response_started:
             head = f"HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n"
             self.transport.write(f"{head}Content-Length: {len(why)}\r\n\r\n{why}".encode())
-        if self.transport.get_write_buffer_size():  # it does not read; closing would wait for it
+        if self.transport.get_write_buffer_size():  # the visitor does not read: close() would wait
             self.transport.abort()
         self.transport.close()
