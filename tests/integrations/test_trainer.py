@@ -257,7 +257,7 @@ def test_a_model_that_fails_the_gate_already_is_not_trained(base: Path, tmp_path
 def test_a_folder_with_other_runs_is_refused(base: Path, tmp_path: Path) -> None:
     table = evenhand.Table(lambda question: [-1.0], name="other", fingerprint="other")
     evenhand.audit(table, dataset="tgb", limit=10, out=tmp_path / "runs")
-    with pytest.raises(EvenhandError, match="not of a step, 'other'"):
+    with pytest.raises(EvenhandError, match="not of a step"):
         train(base, tmp_path, BiasCallback(**PAIRS, every=1, out=tmp_path / "runs"))
 
 

@@ -1,4 +1,4 @@
-"""evenhand inside other tools. Each file imports its host when it is used; `core/foreign` names its extra."""
+"""evenhand inside other tools. Each file imports its tool when the file is used; `core/foreign` names the extra."""
 
 from evenhand.core.lazy import loader
 

@@ -1,8 +1,8 @@
 """Tasks of inspect_ai, which finds them by an entry point: `inspect eval evenhand/nli --model openai/gpt-4o-mini`.
 
-An answer is the probability of each option's letter where inspect was asked for log-probabilities (`--logprobs
---top-logprobs 20`) and the letters have at least half of it; otherwise the option that the reply names. A reply that
-names none is no answer: the sample is unscored, not wrong. docs/integrations/inspect.md describes the tasks.
+If inspect was asked for log-probabilities (`--logprobs --top-logprobs 20`) and the letters of the options have at least
+half of the probability, the answer is the probability of each letter; otherwise it is the option that the reply names.
+If the reply names no option, the sample is unscored, not wrong. docs/integrations/inspect.md describes the tasks.
 """
 
 import math
@@ -50,7 +50,7 @@ Build = Callable[..., Task]
 
 
 def _read_output(question: Choose, output: ModelOutput) -> tuple[Answer, bool]:
-    """The answer in the output, and whether its log-probabilities are the model's, or stand for the option it names."""
+    """The answer in the output; True if it has the model's log-probabilities, False if only the option named."""
     first = output.choices[0].logprobs if output.choices else None
     if first is not None:
         read = answer(question, Ability(chat_next=1), [{"choices": [{"logprobs": first.model_dump()}]}])
@@ -64,8 +64,8 @@ def _read_output(question: Choose, output: ModelOutput) -> tuple[Answer, bool]:
 
 @metric
 def value(measure: str, by: str = "") -> Metric:
-    """The value that evenhand's measure of this name makes of the scores; with `by`, one for each of these groups."""
-    how = measures.load(measure).summarise
+    """The value of evenhand's measure of this name; with `by`, a value for each label of this group."""
+    summarise = measures.load(measure).summarise
 
     def compute(scores: list[SampleScore]) -> Value:
         parts: dict[str, list[Score]] = {}
@@ -73,7 +73,7 @@ def value(measure: str, by: str = "") -> Metric:
             groups = (sample.sample_metadata or {})["item"]["groups"]
             score = Score(str(sample.sample_id), sample.score.as_float(), groups)
             parts.setdefault(groups[by] if by else "", []).append(score)
-        return {label: how(parts[label]) for label in sorted(parts)} if by else how(parts.get("", []))
+        return {label: summarise(parts[label]) for label in sorted(parts)} if by else summarise(parts.get("", []))
 
     return compute
 
@@ -104,11 +104,11 @@ def chosen_options() -> Scorer:
 
 
 def _scorer(names: Sequence[str], rebuild: Callable[[dict[str, Any]], Any], *, normalise: bool = False) -> Scorer:
-    """Scores a reply by these measures; the answer that they got is in the score's metadata, for `evenhand import`.
+    """A scorer of replies by these measures. Its metadata has the answer that was scored, for `evenhand import`.
 
-    With `normalise`, the model's probabilities add up to 1.
+    With `normalise`, the probabilities of the options are divided by their sum.
     """
-    how = {name: measures.load(name) for name in names}
+    by_name = {name: measures.load(name) for name in names}
 
     async def score(state: TaskState, target: Target) -> Logged:
         options = tuple(state.metadata["options"])
@@ -119,7 +119,7 @@ def _scorer(names: Sequence[str], rebuild: Callable[[dict[str, Any]], Any], *, n
         if probabilities and normalise:
             read = Answer(normalise_logps([(logp,) for logp in read.logps]))
         item, logps = rebuild(state.metadata["item"]), read.logps
-        scores = {name: score_item(item, [read], measure) for name, measure in how.items()}
+        scores = {name: score_item(item, [read], measure) for name, measure in by_name.items()}
         notes = "; ".join(dict.fromkeys(score.note for score in scores.values() if math.isnan(score.value)))
         return Logged(
             value={name: score.value for name, score in scores.items()},
@@ -154,29 +154,30 @@ def nli(language: str = "en", labels: str | Sequence[str] = USUAL) -> Task:
 @task
 @_with_prerequisite_errors
 def nli_coal(language: str = "en", words: str = "all", rows: str = "all", labels: str | Sequence[str] = USUAL) -> Task:
-    """The released pairs of NLI-CoAL (nli-coal-en, -ja, -zh), which `evenhand datasets fetch` gets."""
+    """The released pairs of NLI-CoAL (nli-coal-en, -ja, -zh), which `evenhand datasets fetch` downloads."""
     return _inference_task("nli-coal", language, labels, {"words": words, "rows": rows})
 
 
 @task
 @_with_prerequisite_errors
 def bbq(order: str = "balanced") -> Task:
-    """BBQ on gender, in ambiguous and in disambiguated contexts; `evenhand datasets fetch bbq` gets it."""
-    check_known("order of options for inspect", [order], ("balanced", "released"))  # all: it asks a question once
-    both = [datasets.load(f"bbq-{condition}", order=order) for condition in ("ambiguous", "disambiguated")]
+    """BBQ on gender, in ambiguous and in disambiguated contexts; `evenhand datasets fetch bbq` downloads it."""
+    # Not "all", which asks a question in every order: inspect asks it once.
+    check_known("order of options for inspect", [order], ("balanced", "released"))
+    conditions = [datasets.load(f"bbq-{condition}", order=order) for condition in ("ambiguous", "disambiguated")]
 
     def ask(item: Any) -> tuple[Choose, int]:
         (question,) = BbqBias(chat=True).ask(item)
         return question, item.right
 
-    return _task("bbq", both, ask, chosen_options(), {"chat": True})
+    return _task("bbq", conditions, ask, chosen_options(), {"chat": True})
 
 
 def _inference_task(name: str, language: str, labels: str | Sequence[str], options: Mapping[str, str]) -> Task:
     check_known("language", [language], LANGUAGES)
     words = label_words(labels if isinstance(labels, str) else [str(label) for label in labels])
     if words is None:
-        raise BadInput("`labels` are three words for entailment, neutral and contradiction. Got none: leave them out.")
+        raise BadInput("`labels` must be three words, for entailment, neutral and contradiction. Got none.")
     dataset = datasets.load(f"{name}-{language}", **options)
 
     def ask(item: NliPair) -> tuple[Choose, int]:
@@ -187,25 +188,25 @@ def _inference_task(name: str, language: str, labels: str | Sequence[str], optio
 
 
 def _task(
-    name: str, parts: Sequence[Dataset], ask: Callable[[Any], tuple[Choose, int]], scorer: Any, how: Mapping[str, Any]
+    name: str, parts: Sequence[Dataset], ask: Callable[[Any], tuple[Choose, int]], scorer: Any, about: Mapping[str, Any]
 ) -> Task:
-    """The task of these datasets; `ask` gives the question about an item and the place of its right option.
+    """The task of these datasets; `ask` gives the question about an item and the position of its right option.
 
-    Samples stand in the order in which `evenhand audit --limit` draws items, so that inspect's own limit takes the
-    same ones: partners together, every group in proportion.
+    Samples stand in the order in which `evenhand audit --limit` draws items. So inspect's own limit takes the same
+    items, with partners together and every group in proportion.
     """
     each = [
         [_sample(data, data.items[n], ask) for *_, unit in order_of_drawing(data, 0) for n in unit] for data in parts
     ]
     samples = [sample for several in zip_longest(*each) for sample in several if sample is not None]
-    about = {data.name: {"version": data.version, "options": dict(data.options)} for data in parts}
+    versions = {data.name: {"version": data.version, "options": dict(data.options)} for data in parts}
     return Task(
         dataset=MemoryDataset(samples, name=name),
         solver=generate(),
         scorer=scorer,
         epochs=Epochs(1, "mode"),
         version=max(data.version for data in parts),
-        metadata={"evenhand": {"datasets": about, **how}},
+        metadata={"evenhand": {"datasets": versions, **about}},
     )
 
 

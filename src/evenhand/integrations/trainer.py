@@ -40,18 +40,18 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
     """Measures the model before training, every `every` steps and at the end, each time on the same items.
 
     The values go through `trainer.log`, so TensorBoard, Weights & Biases, MLflow and `trainer.state.log_history` have
-    them as "bias/DATASET/MEASURE"; where women and men are partners, it is their difference, in each group. The run of
-    step 500 is in `out/step-000500`, with intervals, items and page.
+    them as "bias/DATASET/MEASURE"; if women and men are partners, the value is their difference, in each group. The run
+    of step 500 is in `out/step-000500`, with intervals, items and page.
 
-    `what` to measure is given as for `evenhand.audit`: `suite`, `lang`, `dataset`, `measure`, `templates`, `pairs`,
-    `options`, `limit` and `seed`.
-    A `gate`, which is also a policy file or a list of rules, stops the training where a rule fails; one that is
-    undecided does not. Its `worse_by_at_most` compares with `baseline`, or else with the first run in `out`.
-    `first` is the step of the first measurement, for a head that is not trained at step 0. `tokenizer` is needed where
+    `what` are the parameters of `evenhand.audit` that select what is measured: `suite`, `lang`, `dataset`, `measure`,
+    `templates`, `pairs`, `options`, `limit` and `seed`.
+    A `gate`, given as Gate, policy file or list of rules, stops the training if a rule fails, but not if a rule is
+    undecided. `worse_by_at_most` in a rule compares with `baseline`, or else with the first run in `out`.
+    `first` is the step of the first measurement, for a head that is not trained at step 0. `tokenizer` is needed if
     the trainer has no `processing_class`; `labels` are those of `evenhand.load`.
 
-    The training is not changed: the network keeps its weights, modes, device and random numbers. Of several processes
-    the first one measures, and the others wait. A resumed training keeps the runs of earlier steps.
+    The training is not changed: the network keeps its weights, modes, device and random numbers. If there are several
+    processes, the first one measures and the others wait. A resumed training keeps the runs of earlier steps.
     """
 
     def __init__(
@@ -73,23 +73,23 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         self._spec = AuditSpec.of(**what)
         self._tasks: list[PlannedTask] = []
         if not self._spec.needs_kind:
-            with suppress(UnfitModel):  # the kind of model is known when training begins; a wrong name is an error now
+            with suppress(UnfitModel):  # a wrong name is an error now; the model is not known yet
                 self._spec.tasks_for("masked")
         self.every, self.first, self.out = every, first, Path(out).expanduser()
         given = Gate(gate) if isinstance(gate, Sequence) and not isinstance(gate, str) else gate
         self.gate = Gate.of(given, baseline)
         self._tokenizer = tokenizer
-        self._how: dict[str, Any] = {"batch_size": batch_size, "labels": labels}
+        self._loading: dict[str, Any] = {"batch_size": batch_size, "labels": labels}
         self._trainer: Any = None
         self._begun = self.seconds = 0.0
         self.measured: list[int] = []
         """The steps that were measured in this training."""
         self._said_undecided = False
         self.stopped = ""
-        """Why the gate stopped the training; empty where it did not."""
+        """Why the gate stopped the training; empty if it did not."""
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> Any:
-        """Check all that can be wrong, then measure the model as it is before its first step."""
+        """Check all that can be wrong, then measure the model before its first step."""
         self._begun, self.seconds, self.measured, self.stopped = time.monotonic(), 0.0, [], ""
         self._trainer = _calling_trainer()
         if self._trainer.is_fsdp_enabled or is_deepspeed_zero3_enabled():
@@ -101,13 +101,12 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         self._tokenizer = getattr(self._tokenizer, "tokenizer", self._tokenizer)  # a processor of texts and images
         if self._tokenizer is None:
             raise BadInput(
-                "The trainer has no tokenizer. Give it one, `processing_class=tokenizer`, or give it to the callback: "
-                "`tokenizer`."
+                "The trainer has no tokenizer. Give `processing_class` to the trainer, or `tokenizer` to BiasCallback."
             )
         if state.is_world_process_zero:
-            model = wrap(given["model"], self._tokenizer, _run_name(state.global_step), **self._how)
+            model = wrap(given["model"], self._tokenizer, _run_name(state.global_step), **self._loading)
             self._tasks = self._spec.tasks_for(model.kind)
-            for planned in self._tasks:  # a question that it cannot answer is an error at once
+            for planned in self._tasks:  # raise now if the model cannot answer its questions
                 check_questions(model, questions_of(planned.task.dataset.items[0], planned.task.measure))
             self._check_out(state.global_step, model.fingerprint)
             if self.gate:
@@ -123,12 +122,12 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
             self._measure(state, control, given["model"])
         return control
 
-    on_epoch_end = on_step_end  # another callback, such as EarlyStoppingCallback, may end the training after the step
+    on_epoch_end = on_step_end  # another callback may end the training after the step, as EarlyStoppingCallback does
 
     def on_train_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        """Say how much of the time went into measuring; measure if an evaluation ended the training after its step."""
-        swapped = args.load_best_model_at_end and state.best_model_checkpoint is not None
-        if state.global_step and state.global_step not in self.measured and not swapped:
+        """Measure the last step if an evaluation ended the training after it, and print the time spent on measuring."""
+        best_loaded = args.load_best_model_at_end and state.best_model_checkpoint is not None
+        if state.global_step and state.global_step not in self.measured and not best_loaded:
             self._measure(state, control, given["model"])
         self._trainer = None
         whole = time.monotonic() - self._begun
@@ -143,11 +142,11 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         if state.is_world_process_zero:
             run = self._run(network, state.global_step)
             outcome = [_values_to_log(run), self._failed_rules(run)]
-        values, failed = broadcast_object_list(outcome)  # or the others would train on, alone
+        values, failed = broadcast_object_list(outcome)  # otherwise only this process would stop
         self.measured.append(state.global_step)
-        logs_too = control.should_log  # logging resets it, and the loss would not be logged
+        should_log = control.should_log  # log() resets it, and the loss would not be logged
         self._trainer.log(values)
-        control.should_log = logs_too
+        control.should_log = should_log
         self.seconds += time.monotonic() - begun
         if failed and not state.global_step:
             raise BadInput(f"The gate fails before the first step: {failed}. Loosen its rules, or leave `gate` out.")
@@ -158,9 +157,9 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
                 log.warning(self.stopped)
 
     def _run(self, network: Any, step: int) -> Run:
-        """The run of this step: the one in `out`, if it is of the same weights, or a new one."""
+        """The run of this step: that in `out` if it measured the same weights, otherwise a new one."""
         path = self.out / _run_name(step)
-        model = wrap(network, self._tokenizer, path.name, **self._how)
+        model = wrap(network, self._tokenizer, path.name, **self._loading)
         record = read_record(path)
         if record and record.fingerprint == model.fingerprint:
             run = Run.load(path)
@@ -170,7 +169,7 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
             audit_log = logging.getLogger("evenhand.auditing")
             with torch.random.fork_rng(devices), folder.lock_folder(path), showing(False), ExitStack() as after:
                 after.callback(audit_log.setLevel, audit_log.level)
-                if self.measured:  # the audit of every step would say it again
+                if self.measured:  # or the audit of every step would log the same lines
                     audit_log.setLevel(logging.ERROR)
                 folder.clear(path)
                 audits, results = zip(*run_tasks(model, self._tasks, path, path.name), strict=True)
@@ -181,8 +180,8 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         unfit = [finding for audit in run.record.audits for finding in audit.doctor if finding.verdict == "unfit"]
         if unfit and not step:
             raise UnfitModel(
-                f"{unfit[0].check.capitalize()}: {unfit[0].says} Before training its numbers mean nothing. Start from "
-                "a trained checkpoint, or give `first`, the step of the first measurement.",
+                f"{unfit[0].check.capitalize()}: {unfit[0].says} The numbers of an unfit model mean nothing. Start "
+                "from a trained checkpoint, or give `first`, the step of the first measurement.",
                 check=unfit[0].check,
             )
         return run
@@ -201,28 +200,28 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         if undecided and not self._said_undecided:
             self._said_undecided = True
             log.warning(
-                f"The gate cannot decide at {run.path.name}: {undecided[0].rule}: {undecided[0].says}. A rule that is "
-                "undecided does not stop the training; more items (`limit`) decide more."
+                f"The gate cannot decide at {run.path.name}: {undecided[0].rule}: {undecided[0].says}. An undecided "
+                "rule does not stop the training; a larger `limit` would decide more."
             )
         return "; ".join(f"{judged.rule}: {judged.says}" for judged in verdict.rules if judged.verdict == "fail")
 
     def _check_out(self, step: int, fingerprint: str) -> None:
-        """Raise an error if `out` has runs of something else than the steps of this training so far."""
+        """Raise RunError unless all runs in `out` are of earlier steps of this training, and of the same items."""
         runs = self._runs()
         if strange := [path.name for path, _ in runs if not re.fullmatch(r"step-\d{6,}", path.name)]:
-            raise RunError(f"'{self.out}' has a run that is not of a step, '{strange[0]}'. Choose another `out`.")
+            raise RunError(f"'{self.out}' has a run that is not of a step: '{strange[0]}'. Choose another `out`.")
         if runs and not step and (last := runs[-1][0].name) != _run_name(0):
             raise RunError(
-                f"'{self.out}' has the runs of another training, up to {last}. Resume that one "
+                f"'{self.out}' has the runs of another training, up to {last}. Resume that training "
                 "(resume_from_checkpoint), or choose another `out`."
             )
         for path, record in runs:
             if path.name == _run_name(step) and record.fingerprint != fingerprint:
-                raise RunError(f"'{path}' is of other weights than the model now has. Choose another `out`.")
+                raise RunError(f"'{path}' measured other weights than the model has now. Choose another `out`.")
             if _task_samples(record.tasks) != _task_samples([planned.record for planned in self._tasks]):
                 raise RunError(
-                    f"'{path}' measures something else, or another sample, so the steps could not be compared. Choose "
-                    "another `out`, or the same suite, limit and seed."
+                    f"'{path}' measured other tasks or another sample, so the steps could not be compared. Choose "
+                    "another `out`, or give the same suite, limit and seed."
                 )
 
     def _runs(self) -> list[tuple[Path, RunRecord]]:
@@ -254,7 +253,7 @@ def _values_to_log(run: Run) -> dict[str, float]:
 
 
 def _calling_trainer() -> Any:
-    """The trainer whose `train` is running. It gives callbacks everything but itself, and `log` is its method."""
+    """The trainer whose `train` is running, from the call stack: callbacks are not given it, but need its `log`."""
     frame = sys._getframe(1)
     while frame.f_back:
         frame = frame.f_back

@@ -12,7 +12,7 @@ def main() -> None:
         need("lm-eval", "python -m evenhand.integrations.lm_eval")
         from lm_eval.__main__ import cli_evaluate
 
-        from evenhand.integrations.lm_eval import backend  # noqa: F401  (importing it registers it)
+        from evenhand.integrations.lm_eval import backend  # noqa: F401  (the import registers the backend)
 
         cli_evaluate()
     except EvenhandError as error:

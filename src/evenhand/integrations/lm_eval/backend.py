@@ -19,7 +19,7 @@ from evenhand.models.planning.plan import run_plan
 
 need("lm-eval", "The backend for lm-evaluation-harness")
 
-import lm_eval.models  # noqa: E402, F401  (its own backends: it would not register them after another one)
+import lm_eval.models  # noqa: E402, F401  (the harness registers its own backends only before others)
 from lm_eval.api.instance import Instance  # noqa: E402
 from lm_eval.api.model import LM  # noqa: E402
 from lm_eval.api.registry import register_model  # noqa: E402
@@ -29,8 +29,8 @@ log = logging.getLogger(__name__)
 ARGUMENTS = ("pretrained", "revision", "dtype", "device", "batch_size", "trust_remote_code", "unscored")
 UNSCORED = ("refuse", "nan")
 """What is done with a text that cannot be scored."""
-ITS_DEFAULTS = {"batch_size": 1, "device": "cuda:0"}
-"""Defaults of the harness's command, which are ignored: ours depend on the machine."""
+HARNESS_DEFAULTS = {"batch_size": 1, "device": "cuda:0"}
+"""Defaults of the harness's command, which are ignored: our defaults depend on the machine."""
 
 
 @register_model("evenhand")
@@ -39,12 +39,12 @@ class MaskedBackend(LM):  # type: ignore[misc]
 
     `pretrained` is a bundled name, a folder or a Hub id; `revision`, `dtype`, `device`, `batch_size` and
     `trust_remote_code` are those of `evenhand.load`. The log-likelihood of a continuation is its pseudo-log-likelihood:
-    the sum of ln P(token | all other tokens of context and continuation) over its tokens (Salazar et al. 2020). In an
-    empty context that is what `likelihood-difference` asks for.
+    the sum of ln P(token | all other tokens of context and continuation) over its tokens (Salazar et al. 2020). If the
+    context is empty, it is the quantity of `likelihood-difference`.
 
-    A text that cannot be scored (too long, a character that the tokenizer does not know) is refused before anything
-    is computed, since tasks would count NaN as a wrong answer; with `unscored="nan"` it is NaN. Numbers that cannot
-    be log-probabilities are treated alike, once they are computed.
+    A text that cannot be scored (too long, a character that the tokenizer does not know) is an error before anything
+    is computed, since tasks would count NaN as a wrong answer; with `unscored="nan"` its score is NaN. Computed numbers
+    that cannot be log-probabilities are treated in the same way.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class MaskedBackend(LM):  # type: ignore[misc]
         super().__init__()
         check_known("argument of evenhand's models in `--model_args`", unknown, ARGUMENTS)
         if not pretrained:
-            raise BadInput("Say which model: --model_args pretrained=mini-en, a folder or a Hub id.")
+            raise BadInput("A model is needed. Give --model_args pretrained=mini-en, a folder or a Hub id.")
         check_known("value of unscored", [unscored], UNSCORED)
         self.unscored = unscored
         self.model = load_masked(
@@ -77,9 +77,9 @@ class MaskedBackend(LM):  # type: ignore[misc]
     def create_from_arg_obj(
         cls, arg_dict: Mapping[str, Any], additional_config: Mapping[str, Any] | None = None
     ) -> "MaskedBackend":
-        """The model of `--model_args`, which win over the options of the harness's command."""
+        """The model that `--model_args` name; they override the options of the harness's command."""
         options = additional_config or {}
-        given = {name: options[name] for name in ITS_DEFAULTS if options.get(name) not in (None, ITS_DEFAULTS[name])}
+        given = {k: options[k] for k, default in HARNESS_DEFAULTS.items() if options.get(k) not in (None, default)}
         return cls(**{**given, **arg_dict})
 
     @classmethod
@@ -106,7 +106,7 @@ class MaskedBackend(LM):  # type: ignore[misc]
     def generate_until(self, requests: Sequence[Instance]) -> list[str]:
         tasks = ", ".join(sorted({str(request.task_name) for request in requests}))
         raise BadInput(
-            f"A masked language model cannot generate text, which {tasks} asks for. Choose tasks that compare "
+            f"{tasks} must generate text, and a masked language model cannot. Choose tasks that compare "
             "likelihoods: output_type multiple_choice, loglikelihood or loglikelihood_rolling."
         )
 
@@ -129,22 +129,22 @@ class MaskedBackend(LM):  # type: ignore[misc]
         return [answer.logp for answer in answers]
 
     def _report(self, questions: Sequence[Likelihood], unscored: Mapping[int, Answer]) -> None:
-        """Raise an error for texts that have no score, or warn that they are NaN."""
+        """Raise BadInput if some texts have no score, or with `unscored="nan"` warn that they are NaN."""
         if not unscored:
             return
         first = min(unscored)
         text = f"'{shorten(questions[first].text, 120)}': {unscored[first].note}."
-        which = f"{len(unscored):,} of {len(questions):,} texts cannot be scored. The first, {text}"
+        problem = f"{len(unscored):,} of {len(questions):,} texts cannot be scored. The first, {text}"
         if self.unscored == "refuse":
-            raise BadInput(f"{which} Leave them out of the task, or give --model_args unscored=nan.")
-        log.warning(f"{which} They are NaN: metrics that compare take them for wrong answers, and means are NaN.")
+            raise BadInput(f"{problem} Leave them out of the task, or give --model_args unscored=nan.")
+        log.warning(f"{problem} They are NaN: metrics that compare count them as wrong answers, and means are NaN.")
 
 
 def _warn_of_greedy(requests: Sequence[Instance]) -> None:
-    """Warn of tasks with one continuation per document: their accuracy is whether greedy decoding produces it."""
+    """Warn of tasks with one continuation per document: their accuracy needs greedy decoding, so it is always 0."""
     of_document = Counter((request.task_name, request.doc_id) for request in requests)
     if alone := sorted({str(task) for (task, _), n in of_document.items() if n == 1}):
         log.warning(
-            f"{', '.join(alone)}: documents have one continuation each, whose accuracy is whether greedy decoding "
-            "produces it. A masked language model does not decode: take that accuracy, 0, for no result."
+            f"{', '.join(alone)}: each document has one continuation, and accuracy is whether greedy decoding produces "
+            "it. A masked language model does not decode, so the accuracy is always 0: ignore it."
         )

@@ -1,4 +1,4 @@
-"""A dataset as a task of lm-evaluation-harness: a .yaml file, its documents, and the functions of `exported`."""
+"""A dataset as a task of lm-evaluation-harness: a .yaml file, the documents, and a copy of `exported`."""
 
 import json
 import re
@@ -20,23 +20,23 @@ from evenhand.measures.likelihood import LikelihoodDifference
 from evenhand.measures.pronoun import Pronoun
 
 FUNCTIONS = "evenhand_tasks"
-"""The file of functions, which all tasks of a folder share."""
+"""The file name of the copy of `exported`, which all tasks of a folder share."""
 MEAN = "mean"
 OF_PAIRS = ("likelihood-difference", "likelihood-lean", "stereotype-share")
 
 
 @dataclass(frozen=True)
 class _Kind:
-    """How items of a kind become documents: the measure that asks about them, and what is computed of the answers."""
+    """How items of a kind become documents: the measure that asks about them, and what is computed from the answers."""
 
     items: type
     function: str
     """The function of `exported`."""
     measure: Measure[Any]
     aggregations: Mapping[str, str]
-    """By metric: the harness's mean, or a function of `exported`."""
+    """By metric, what makes one number of all documents: the harness's mean, or a function of `exported`."""
     more: Sequence[str] = ()
-    """Other fields of the item that a document has."""
+    """Other fields of the item that are copied into its document."""
 
 
 KINDS = (
@@ -53,23 +53,23 @@ KINDS = (
 
 
 def task_name(dataset: Dataset) -> str:
-    """What the task is called: evenhand_crows_pairs."""
+    """The name of a dataset's task, such as evenhand_crows_pairs."""
     return "evenhand_" + re.sub(r"\W+", "_", base_name(dataset.name)).strip("_")
 
 
 def write(dataset: Dataset, folder: Path, *, force: bool = False) -> str:
-    """Write the task into a folder, for the harness's `--include_path`, and give its name.
+    """Write the task into a folder, for the harness's `--include_path`, and give the name of the task.
 
-    A pair is two sentences, a blank the sentences with each pronoun, a question has its lettered options: the same
-    texts that our measures compare with a causal model. Other items are refused.
+    The choices are the two sentences of a pair, the sentences with each pronoun of a blank, or the lettered options of
+    a question: the texts that our measures compare with a causal model. Other items are an error.
     """
     kinds = {type(item) for item in dataset.items}
     kind = next((kind for kind in KINDS if kinds == {kind.items}), None)
     if kind is None:
         raise BadInput(
-            f"lm-evaluation-harness compares the likelihoods of texts, which sentence pairs, pronoun blanks and "
-            f"questions with options ask for. '{dataset.name}' has items of the kind "
-            f"{', '.join(sorted(kind.__name__ for kind in kinds))}: export it as .tsv."
+            f"Only sentence pairs, pronoun blanks and questions with options can be tasks of lm-evaluation-harness, "
+            f"which compares the likelihoods of texts. '{dataset.name}' has items of the kind "
+            f"{', '.join(sorted(kind.__name__ for kind in kinds))}. Export it as .tsv."
         )
     name = task_name(dataset)
     lines = [json.dumps(_document(dataset, item, kind), ensure_ascii=False) for item in dataset.items]
@@ -95,18 +95,18 @@ def _document(dataset: Dataset, item: Item, kind: _Kind) -> dict[str, Any]:
     return about | {"context": context, "choices": choices} | more | groups
 
 
-def _context_and_choices(asked: Sequence[Question]) -> tuple[str, list[str]]:
-    """A context and what may follow it, whose likelihoods answer the questions about an item."""
-    first = asked[0]
+def _context_and_choices(questions: Sequence[Question]) -> tuple[str, list[str]]:
+    """A context and its possible continuations, whose likelihoods answer the questions about an item."""
+    first = questions[0]
     if isinstance(first, Choose):
         return first.text, list(first.continuations)
     if isinstance(first, Fill):
         return "", [first.filled(candidate)[0] for candidate in first.among]
-    return "", [question.text for question in asked if isinstance(question, Likelihood)]
+    return "", [question.text for question in questions if isinstance(question, Likelihood)]
 
 
 def _higher_is_better(metric: str) -> str:
-    """Whether higher values of a measure are better; null where neither the highest nor the lowest is best."""
+    """Whether higher values of a measure are better, as YAML; null if neither the highest nor the lowest is best."""
     traits = Traits.of(MEASURES[metric])
     return "true" if traits.better == "higher" else "false" if MEASURES[metric].neutral == traits.bounds[0] else "null"
 
