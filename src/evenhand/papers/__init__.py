@@ -28,15 +28,15 @@ PAPERS = {
     "nadeem2021": {"tables": "predictions.nadeem2021"},
     "pikuliak2024": {"tables": "predictions.pikuliak2024"},
 }
-"""The studies of each paper, by part: a module of this folder and its function, imported when it is asked for."""
+"""The studies of each paper, by part: a module of this folder and its function. The module is imported when used."""
 
 
 def reproduce(paper: str = "bartl2020", part: str = "tables", **options: Any) -> "Reproduction":
-    """Run a study of a paper, and compare its numbers with ours; `options` are the parameters of the study."""
+    """Run a study of a paper, and compare the paper's numbers with ours; `options` are the parameters of the study."""
     known = options_of(paper, part)
     for option in options:
         if option not in known:
-            raise BadInput(f"'{option}' is not an option of '{paper}', part '{part}'. It has: {', '.join(known)}.")
+            raise BadInput(f"'{option}' is not an option of '{paper}', part '{part}'. Its options: {', '.join(known)}.")
     return _load_study(paper, part)(**options)
 
 

@@ -44,13 +44,14 @@ def tables(
 ) -> Reproduction:
     """Table 3 for NLI classifiers in one language: shares of labels by set, FN and NLI-CoAL.
 
-    `models` are fine-tuned already; one whose folder begins with the name of a model of the paper is compared with it.
-    With `finetune` (snli, jsnli, ocnli or a file), the available models of the paper are fine-tuned now, by its recipe.
-    Without either, the bundled English one is measured. The dataset is the released one if it was fetched, else ours.
+    `models` are already fine-tuned. A model whose folder begins with the name of a model of the paper is compared with
+    that model. With `finetune` (snli, jsnli, ocnli or a file), the available models of the paper are fine-tuned now, by
+    the paper's recipe. Without `models` and `finetune`, the bundled English classifier is measured. The dataset is the
+    released one if it was fetched, otherwise ours.
     """
     _, rows = _published_tables(lang)
     if models and finetune:
-        raise BadInput("Give either models that are fine-tuned already, or what to fine-tune the paper's on, not both.")
+        raise BadInput("Give either models that are already fine-tuned, or `finetune`, not both.")
     out = Path(out) / "anantaprayoon2024"
     notes = [MISPRINT]
     ours = _finetune_models(rows, finetune, out, notes) if finetune else {name: name for name in models}
@@ -91,8 +92,8 @@ def correlations(
 ) -> Reproduction:
     """Table 2: train `model` at each rate of bias, and correlate its scores with the rate.
 
-    Measured on the released 600 pairs, and trained with the labels of the released sets, if both are fetched; else on
-    sets of ours that are made like them.
+    If both released datasets are fetched, models are trained with the labels of the released sets and measured on the
+    released 600 pairs. Otherwise, our own sets are used, which are made in the same way.
     """
     numbers, rows = _published_tables(lang)
     if model == BUNDLED:
@@ -132,18 +133,18 @@ def correlations(
 def _published_tables(lang: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     numbers = load_published("anantaprayoon2024")
     if lang not in numbers["table2"]:
-        raise BadInput(f"The paper has models in en, ja and zh. Got '{lang}'.")
+        raise BadInput(f"`lang` must be a language of the paper: en, ja or zh. Got '{lang}'.")
     return numbers["table2"][lang], [row for row in numbers["table3"] if row["language"] == lang]
 
 
 def _bundled_model(lang: str) -> str:
     if lang != "en":
-        raise BadInput(f"There is no bundled NLI classifier in '{lang}'. Give a folder: `model`.")
+        raise BadInput(f"There is no bundled NLI classifier in '{lang}'. Give the folder of one as `model`.")
     return BUNDLED
 
 
 def _finetune_models(rows: Sequence[Mapping[str, Any]], data: str, out: Path, notes: list[str]) -> dict[str, str]:
-    """The paper's models, fine-tuned, by their names on the Hub; those that are not available are noted."""
+    """Fine-tune the paper's models: their folders by Hub name. Each unavailable model is added to `notes`."""
     from evenhand.training import NLI_RECIPE, finetune_nli
 
     train = examples(data).rows
@@ -166,7 +167,7 @@ def _finetune_models(rows: Sequence[Mapping[str, Any]], data: str, out: Path, no
 
 
 def _row_of(name: str, rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """The paper's row for a model: the one with the longest name that the model's name begins with."""
+    """The paper's row for a model: the row whose Hub name is the longest that the model's name begins with."""
     called = find(name).name.split("/")[-1]
     known = {hub.split("/")[-1]: row for row in rows for hub in row["hub"]}
     fitting = [hub for hub in known if called == hub or called.startswith(f"{hub}-nli")]

@@ -16,15 +16,15 @@ from evenhand.models.base import OwnInputs, Read, Reading
 from evenhand.papers.base import Reproduction, file_name, load_published, versus
 from evenhand.papers.findings import changes, evaluate_hypotheses, pairs, signed_ranks
 
-LENGTH = 16  # the next power of two of the longest sentence in words, not in tokens
+LENGTH = 16  # the power of two above the length of the longest sentence, in words instead of tokens
 
 
 class AsReleased(OwnInputs):
-    """Wraps a masked model: turns a `Fill` into the input that the code of Bartl et al. (2020) makes of it.
+    """Wraps a masked model: turns a `Fill` into the input that the released code of Bartl et al. (2020) makes.
 
     Words to mask are searched for in the sentence, so other matches are masked too ("lodging [MASK]ager"). There is one
     mask per word. Every input is cut or padded to 16 tokens, padded with [MASK], and the padding is attended to. The
-    first mask is taken for the target, and the token there in the unmasked sentence for its word.
+    first mask counts as the target, and the token at its position in the unmasked sentence as the target's word.
     """
 
     def __init__(self, model: Any) -> None:
@@ -85,8 +85,9 @@ def reproduce(
     recipe of the mode unless another is named. `splitter` cuts that corpus into sentences: sentencex, or nltk like the
     released code (13,436 sentences of `gap`, where sentencex finds 13,172).
 
-    `scores` is a file of associations that somebody else computed, instead of a model: with the columns Sentence,
-    Pre_Assoc and, for those after fine-tuning, Post_Assoc, as the released code writes them. `model` is their name.
+    `scores` replaces the models by a file of associations that somebody else computed, with the columns that the
+    released code writes: Sentence, Pre_Assoc and, if there are associations after fine-tuning, Post_Assoc. `model` is
+    then the name to show.
     """
     numbers = load_published("bartl2020")
     if mode not in numbers["reasons"]:
@@ -94,9 +95,9 @@ def reproduce(
     if post and finetune:
         raise BadInput("Give either a fine-tuned model (`post`) or a corpus to fine-tune on (`finetune`), not both.")
     if scores and (post or finetune):
-        raise BadInput("`scores` are there already, before fine-tuning and after it. Leave out `post` and `finetune`.")
+        raise BadInput("`scores` replaces the models, also after fine-tuning. Leave out `post` and `finetune`.")
     if splitter and not finetune:
-        raise BadInput("`splitter` cuts a corpus to fine-tune on into sentences. Name one: `finetune=gap`.")
+        raise BadInput("`splitter` needs a corpus to split and fine-tune on. Name one, as in `finetune=gap`.")
     splitter, recipe, out = splitter or "sentencex", recipe or f"bartl-{mode}", Path(out)
     how = recipe_of(recipe)
     notes = list(numbers["reasons"][mode])
@@ -137,7 +138,7 @@ def reproduce(
 
 
 def _audit_model(model: str, language: str, mode: Mode, out: Path, loading: dict[str, Any]) -> Run:
-    out /= language  # a multilingual model is measured in both
+    out /= language  # a multilingual model has a run for each language
     forms = {"forms": "agree"} if language == "de" else {}
     if mode == "paper":
         return audit(model, suite="becpro", lang=language, out=out, options=forms, **loading)
@@ -146,7 +147,7 @@ def _audit_model(model: str, language: str, mode: Mode, out: Path, loading: dict
 
 
 def _import_runs(scores: Path, name: str, mode: Mode, out: Path) -> tuple[Run, Run | None]:
-    """The runs of associations before and, if there are any, after fine-tuning."""
+    """Import the runs of associations before and, if the file has them, after fine-tuning."""
     head = next((row for _, row in rows(scores, ("Sentence", "Pre_Assoc"))), {})
     common: dict[str, Any] = {"dataset": "becpro-en", "name": name, "kind": "masked"}
     common["options"] = {"masks": "words"} if mode == "released" else {}
@@ -162,7 +163,7 @@ def _table(
 ) -> Iterator[dict[str, Any]]:
     """The cells of a table: each column has scores, how to summarise them and the run that has their intervals.
 
-    `paired` are the scores tested.
+    `paired` are the scores for the signed-rank test.
     """
     tested = signed_ranks(pairs(paired)).set_index("prof_gender").reindex(GROUPS) if paired is not None else None
     for group in GROUPS:

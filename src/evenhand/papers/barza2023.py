@@ -34,13 +34,13 @@ ACROSS = ("model or column", "what")
 def cell(
     table: str, group: str, column: str, what: str, published: float | None, ours: float | Mapping[Any, Any] | None
 ) -> dict[str, Any]:
-    """One number of a table, published and ours; ours with its interval if it has one."""
+    """A cell of a table: the published number and ours, with our interval if there is one."""
     about = {"table": table, "group": group, "model or column": column, "what": what}
     return versus(published, ours, **about)
 
 
 def column_of(name: str, numbers: Mapping[str, Any]) -> str:
-    """The column of the thesis for a model, or else its own name."""
+    """The column of the thesis for a model, or else the model's own name."""
     called = find(name).name
     return next((column for column, names in numbers["models"].items() if called in names), called)
 
@@ -55,7 +55,7 @@ def stands_in(model: str) -> list[str]:
 ASLD, APPD = ("tgb", "likelihood-difference"), ("tbd-gendered", "pronoun")
 KINDS = {"simple": "tbd-simple", "BEC-Pro": "tbd-becpro", "TBD": "tbd"}
 CLOSE_PLL, CLOSE_PPD = 0.1, 0.01
-"""Tolerances: the thesis prints one decimal and two."""
+"""Tolerances: the thesis prints PLL to one decimal and PPD to two."""
 
 
 def reproduce(
@@ -171,7 +171,7 @@ def _kinds(run: Run) -> Iterator[dict[str, Any]]:
 
 
 def _value(run: Run, dataset: str, how: str, category: str) -> dict[str, Any]:
-    """The value of a category, with its interval; "combined" stands for all of them."""
+    """The row of results of a category; that of all categories together is "combined"."""
     for row in run.results:
         label = row["groups"].get("category", "combined")
         inner = {"profession", "about"} & set(row["groups"])
@@ -183,7 +183,7 @@ def _value(run: Run, dataset: str, how: str, category: str) -> dict[str, Any]:
 WORDS = {"pregnancy": "pregnant", "breastfeed": "breastfeed"}
 PRONOUNS = {"tbd-gendered": ["pronoun"], "tbd": ["pronoun"]}
 COLUMNS = {"gap_50": 1, "gap_100": 2, "gap_150": 3}
-"""How many times each of the fifty sentences is added."""
+"""How many times each of the fifty sentences is added, by column."""
 
 
 def reminders(
@@ -201,7 +201,7 @@ def reminders(
     """Fine-tune `model` on the swapped corpus alone, and with fifty reminders of each word once, twice, three times.
 
     `size` is the number of sentences to sample from the corpus, for a small version. Each model is trained `draws`
-    times, with other samples and seeds, and the intervals are over these too.
+    times, with other samples and seeds; the intervals cover these draws too.
     """
     study = Study(model, Path(out) / "reminders", PRONOUNS, recipe, draws, limit, seed, loading)
     numbers = load_published("barza2023")["table5"]
@@ -256,7 +256,7 @@ def learning_curve(
     out: str | Path = "runs/reproduce",
     **loading: Any,
 ) -> Reproduction:
-    """Fine-tune `model` on samples of growing size of the swapped corpus, `draws` of each, and measure ASLD."""
+    """Fine-tune `model` on samples of growing size of the swapped corpus, `draws` of each size, and measure ASLD."""
     if not sizes or min(sizes) < 1:
         raise BadInput(f"Sizes must be at least 1. Got {', '.join(map(str, sizes)) or 'none'}.")
     out = Path(out) / "learning-curve"
@@ -373,7 +373,7 @@ def corpora(
 ) -> Reproduction:
     """Debias `model`, fine-tune it on each of two `corpora` (in the thesis, toxic comments), and compare."""
     if len(corpora) != 2:
-        raise BadInput(f"Table 4 compares two corpora. Got {len(corpora)}: for other numbers use `evenhand corpus`.")
+        raise BadInput(f"Table 4 compares two corpora. Got {len(corpora)}. For other numbers, use `evenhand corpus`.")
     numbers = load_published("barza2023")["table4"]
     columns = dict(zip((BASE, DEBIASED, *corpora), ("base", "debias", "toxic", "severe_toxic"), strict=True))
     how: dict[str, Any] = {"debias_on": debias_on, "size": size, "draws": draws, "recipe": recipe, "limit": limit}

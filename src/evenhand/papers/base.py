@@ -22,20 +22,20 @@ class Reproduction:
     """Published numbers and ours, cell by cell, with notes on why they differ, and the runs behind them."""
 
     cells: pd.DataFrame
-    """Columns that say what a cell is about; then published, ours, difference."""
+    """Columns that say what a cell is about; then published, ours, difference (ours - published), low, high."""
     notes: list[str]
     claims: list[Claim] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
     charts: list[Path] = field(default_factory=list)
     """Files that were drawn."""
     digits: int = 2
-    """Decimals, as the paper prints them."""
+    """The number of decimals that the paper prints."""
     across: tuple[str, ...] = ("what",)
     """The columns of `cells` that are the columns of the paper's tables."""
 
 
 def versus(published: float | None, ours: float | Mapping[Any, Any] | None, **about: str) -> dict[str, Any]:
-    """A cell: what it is `about`, published, ours and their difference; low and high if `ours` is a mapping."""
+    """A cell: `about`, published, ours and the difference; the interval too if `ours` is a mapping that has one."""
     value, low, high = map(ours.get, ("value", "low", "high")) if isinstance(ours, Mapping) else (ours, None, None)
     difference = value - published if value is not None and published is not None else None
     return {**about, "published": published, "ours": value, "difference": difference, "low": low, "high": high}
@@ -47,12 +47,12 @@ def load_published(paper: str) -> dict[str, Any]:
 
 
 def file_name(model: str) -> str:
-    """What files are called after a model: its name, with two dashes for the slash of a Hub id."""
+    """The file name for a model: the model's name, with two dashes for the slash of a Hub id."""
     return models.find(model).name.replace("/", "--")
 
 
 def folder(name: str, source: str, what: str = "predictions") -> Path:
-    """The folder of what a paper published, under EVENHAND_DATA."""
+    """The folder under EVENHAND_DATA with what a paper published. Raises DataNotFound if it is missing."""
     path = Path(os.environ.get("EVENHAND_DATA", "")) / name
     if not path.is_dir():
         raise DataNotFound(
@@ -66,4 +66,4 @@ def read(path: Path, parse: Callable[[str], Parsed]) -> Parsed:
     try:
         return parse(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, TypeError, RecursionError) as error:
-        raise BadInput(f"'{path}' cannot be read: {error}. Take the authors' own.") from error
+        raise BadInput(f"'{path}' cannot be read: {error}. Replace it by the authors' file.") from error

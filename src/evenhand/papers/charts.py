@@ -38,9 +38,9 @@ SEEN = "\u25a0"
 def profession_bars(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
     """Mean association of each profession with female and male words, with intervals; a panel for each run.
 
-    Takes rows of `profession_means` with a column `run`. Professions are in the order of the largest
-    difference between runs, female or male; of one run, of the difference female - male (Bartl et al. 2020, Figures
-    3-6). All panels have one scale.
+    Takes rows of `profession_means` with a column `run`. Professions are sorted by their largest difference between
+    runs, female or male; of one run, by the difference female - male (Bartl et al. 2020, Figures 3-6). All panels have
+    one scale.
     """
     runs = list(dict.fromkeys(rows["run"]))
     x = alt.X("association:Q", title="association (nats)", axis=alt.Axis(tickCount=5))
@@ -96,7 +96,8 @@ def pronoun_bars(
 def pronoun_scatter(words: pd.DataFrame, fitted: Mapping[str, Line]) -> Layers:
     """The APPD of each word after a change of the model against before, with fitted lines (Figure 10).
 
-    `fitted` has lines for professions and for gendered words, which are named. The grey line is where nothing changed.
+    `fitted` has the lines for professions and for gendered words; gendered words are labelled. On the grey line nothing
+    changed.
     """
     kinds = words.assign(word=["profession" if b == "closer to 0" else GENDERED for b in words["better"]])
     kinds = kinds.assign(left=_has_neighbour_at_right(kinds["word"] == GENDERED, kinds["before"], kinds["after"]))
@@ -124,7 +125,7 @@ def pronoun_scatter(words: pd.DataFrame, fitted: Mapping[str, Line]) -> Layers:
 
 
 def _has_neighbour_at_right(named: pd.Series, x: pd.Series, y: pd.Series) -> pd.Series:
-    """Where a name must stand at the left of its point: another one is at its right, at about the same height."""
+    """Whether a label must stand at the left of its point, since another labelled point is close at its right."""
     points = list(zip(x[named], y[named], strict=True))
     return pd.Series(
         [any(x1 < x2 and abs(y1 - y2) < 0.06 for x2, y2 in points) for x1, y1 in zip(x, y, strict=True)], x.index
@@ -132,7 +133,7 @@ def _has_neighbour_at_right(named: pd.Series, x: pd.Series, y: pd.Series) -> pd.
 
 
 def target_words(words: pd.DataFrame, test: str = "") -> Layers:
-    """The words of two sets by their association, each named; takes columns word, side, set and score."""
+    """The words of two sets by their association, each labelled; takes columns word, side, set and score."""
     sets = dict(zip(words["side"], words["set"], strict=True))
     colours = {sets["X"]: BLUE, sets["Y"]: ORANGE}
     base = alt.Chart(words).encode(color=colour("set", colours, None))
@@ -224,7 +225,7 @@ def label_bars(rows: pd.DataFrame) -> Layers:
 
 
 def _order(rows: pd.DataFrame) -> list[str]:
-    """Professions by their largest difference between runs, or between genders where there is one run."""
+    """Professions sorted by their largest difference between runs, or between genders if there is one run."""
     by = ["profession", "words"] if rows["run"].nunique() > 1 else ["profession"]
     apart = rows.groupby(by, sort=False)["association"].agg(lambda values: values.max() - values.min())
     return list(apart.groupby("profession", sort=False).max().sort_values(ascending=False, kind="stable").index)
@@ -232,12 +233,12 @@ def _order(rows: pd.DataFrame) -> list[str]:
 
 HELD_BY = {"female": "women", "male": "men", "balanced": "women and men"}
 MOST_WORDS = 70
-"""Most words of a chart that names them all."""
+"""The most words of a chart that labels all its words."""
 OTHER_TEMPLATES = ["tbd-simple", "tbd-becpro"]
 
 
 def workforce_on_page(measured: Any) -> Iterator[Drawing]:
-    """Each profession of BEC-Pro against the share of women in it, of one run."""
+    """For a page of one run: each profession of BEC-Pro against the share of women in it."""
     if len(measured.runs) > 1 or not measured.dataset.startswith("becpro") or measured.measure != "association":
         return
     means = by_profession(measured.scores[0]).dropna(subset=["difference"])
@@ -258,7 +259,7 @@ def labels_on_page(measured: Any) -> Iterator[Drawing]:
 
 
 def pronouns_on_page(measured: Any) -> Iterator[Drawing]:
-    """Every profession in two runs, where that was measured."""
+    """For a page of two runs: the APPD of each word before and after, if both runs have it."""
     scores = measured.scores
     if len(scores) != 2 or measured.measure != "pronoun" or not {"category", "better", "profession"} <= set(scores[0]):
         return
@@ -274,7 +275,7 @@ def pronouns_on_page(measured: Any) -> Iterator[Drawing]:
 
 
 def words_on_page(measured: Any) -> Iterator[Drawing]:
-    """The words behind the value of an association test, of one run; a chart for each test."""
+    """For a page of one run: the words behind the value of an association test, a chart for each test."""
     scores = measured.scores[0]
     if len(measured.runs) > 1 or measured.task.kinds is None or not {"side", "set", "word"} <= set(scores):
         return
@@ -386,7 +387,7 @@ def label_figures(runs: Mapping[str, Run]) -> Charts:
 
 
 def _labels(runs: Mapping[str, Run], dataset: str) -> pd.DataFrame:
-    """The labels of each run by set; empty unless all have them."""
+    """The shares of labels by set and run; empty unless all runs have labels."""
     frames = [distribution(run.values_of(dataset)).assign(model=name) for name, run in runs.items()]
     return pd.concat(frames) if all(len(frame) for frame in frames) else pd.DataFrame()
 
@@ -401,7 +402,7 @@ def _coal(run: Run, dataset: str) -> str:
 
 
 def _pronoun_scores(run: Run) -> pd.DataFrame:
-    """The scores of pronouns, without the same professions in other kinds of templates."""
+    """The scores of the measure pronoun, without the datasets that have the same professions in other templates."""
     scores = run.scores[run.scores["measure"] == "pronoun"]
     scores = scores.drop(columns=[c for c in scores.columns if c != "score" and scores[c].isna().all()])
     return scores[~scores["dataset"].str.partition(" (")[0].isin(OTHER_TEMPLATES)] if len(scores) else scores

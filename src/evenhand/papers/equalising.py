@@ -20,8 +20,8 @@ class Equalising:
     """The effect of a change of the model on professions and on words that call for one gender.
 
     `professions` and `gendered` are the lines after = intercept + slope x before (Barza 2023, Figure 10). A slope below
-    1 alone proves nothing, since noise in what was before pulls it down. So the verdict rests on `spread`, the ratio of
-    the standard deviations of professions after and before, which noise leaves at 1, and on `agreement`, the change
+    1 alone proves nothing, since noise in the values before pulls it down. So the verdict rests on `spread`, the ratio
+    of the standard deviations of professions after and before, which noise leaves at 1, and on `agreement`, the change
     of P(right pronoun) - P(wrong one) over words that call for one gender.
     """
 
@@ -32,12 +32,12 @@ class Equalising:
 
     @property
     def lines(self) -> dict[str, Line]:
-        """The fitted lines by what their words are."""
+        """The fitted lines, by kind of word."""
         return {"profession": self.professions} | ({GENDERED: self.gendered} if self.gendered else {})
 
     @property
     def verdict(self) -> str:
-        """Whether pronouns are merely being equalised: both halves must be shown, the second by stats.verdict."""
+        """Whether pronouns are merely being equalised: yes if `spread` is below 1 and `agreement` below 0."""
         if self.spread.side(1) >= 0:
             return "undecided: it is not certain that the professions' differences shrank"
         if self.agreement is None:
@@ -101,7 +101,7 @@ def by_size(
     """Mean |score| of `draws` samples of each size in each group: columns `by`, size, draw, value.
 
     The study of Barza 2023, section 4.1.3 and Figure 6. Pairs are drawn without replacement; sizes larger than a group
-    are excluded, and the one of its own size gives the same value in every draw.
+    are excluded, and a sample as large as its group has the same value in every draw.
     """
     if draws < 1 or any(size < 1 for size in sizes):
         raise BadInput(f"Sizes and draws must be at least 1. Got sizes {tuple(sizes)} and {draws} draws.")

@@ -22,9 +22,9 @@ FEWEST_RANKED = 6
 
 
 def pairs(scores: pd.DataFrame) -> pd.DataFrame:
-    """One row for each female-male pair of a frame of scores: Partners.pairs.
+    """One row for each female-male pair in a frame of scores: `Partners.pairs`.
 
-    A form that agrees with the person (German) is part of the gender: partners differ in it.
+    If the form of a profession agrees with the person (German), partners differ in the form too.
     """
     if missing := {"gender", "slot"} - set(scores.columns):
         raise BadInput(f"Pairs need the groups gender and slot. Missing: {', '.join(sorted(missing))}.")
@@ -40,8 +40,8 @@ def agreeing(scores: pd.DataFrame) -> bool:
 def signed_ranks(paired: pd.DataFrame, by: str = "prof_gender") -> pd.DataFrame:
     """The paper's signed-rank test over the single pairs of each group of `by`, with the mean `difference`.
 
-    `w` is the sum of positive ranks, `r` has a direction (over pairs that differ), `r_printed` and `p_printed` are as
-    in its tables. That p takes pairs of one profession for independent, which they are not: no verdict rests on it.
+    `w` is the sum of positive ranks, and `r` is signed, over pairs that differ; `r_printed` and `p_printed` are as in
+    the paper's tables. `p_printed` takes pairs of one profession for independent, so no verdict rests on it.
     """
     rows: list[dict[str, object]] = []
     for label, part in paired.dropna(subset="difference").groupby(by):
@@ -67,13 +67,13 @@ def changes(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
 
 SETS = ("pro", "anti", "non")
 MEASURES = {label: f"fraction-{label}" for label in ("entailment", "contradiction", "neutral")}
-"""By label, the measure that counts it; for neutral the one that counts all others."""
+"""By label, the measure that counts the label; fraction-neutral counts all other labels."""
 
 
 def distribution(values: Sequence[Any]) -> pd.DataFrame:
     """A row for each set and label: `set`, `label`, `value`, `low`, `high`, the last three from 0 to 1.
 
-    Takes the values of a run on one dataset. Empty where not all three labels of its sets were counted.
+    Takes the values of a run on one dataset. Empty unless all three labels of every set were counted.
     """
     by_set = {(row.measure, row.groups["set"]): row for row in values if list(row.groups) == ["set"]}
     rows = []
@@ -101,8 +101,8 @@ def by_profession(scores: pd.DataFrame, *, by: str = "prof_gender", cluster: str
 def profession_means(scores: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
     """Mean association of each profession with female and male words, with 95 % intervals.
 
-    A row for each profession and gender: prof_gender, profession, words, association, low, high. The sentences of one
-    profession share person words and templates, which cross: the interval covers other ones of both.
+    A row for each profession and gender: prof_gender, profession, words, association, low, high. The sentences of a
+    profession cross person words and templates: the interval covers other person words and other templates.
     """
     rows = []
     for (group, profession, words), part in scores.groupby(["prof_gender", "profession", "gender"], sort=False):
@@ -125,7 +125,7 @@ def workforce_shares() -> dict[str, float]:
 def german_shares(path: Path) -> dict[str, float]:
     """Percentage of women by profession in Germany, from the released table (professions_us_de.tsv).
 
-    They are of broad categories (79.36 for all health jobs), not of single professions, so ties are many.
+    The percentages are of broad categories (79.36 for all health jobs), not of single professions, so many are tied.
     """
     try:
         rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines(), delimiter="\t"))
@@ -150,7 +150,8 @@ def correlate_with(
     """Correlation over professions of female, male and difference scores with `numbers`, overall and `within` groups.
 
     Pearson and Spearman with 95 % intervals (bootstrap over professions) and two-sided p. The groups were chosen by the
-    share of women, so the overall correlation is mostly one of three groups; those within say what is left.
+    share of women, so the overall correlation is mostly that of three group means; correlations within groups have the
+    rest.
     """
     means = by_profession(scores, by=by, cluster=cluster)
     means["number"] = means[cluster].map(numbers)
@@ -178,9 +179,9 @@ MARGIN = 0.1
 class Claim:
     """One thing a hypothesis expects, and what the scores say.
 
-    `supported` where the value leans to the expected side, by the rule of stats.verdict with p adjusted over all
-    claims; `refuted` where it leans to the other; `undecided` otherwise. A claim of no difference is supported where
-    the whole interval lies within +-0.1 nats, and refuted where the value leans and the whole interval lies beyond.
+    `supported` if the value leans to the expected side, by the rule of stats.verdict with p adjusted over all claims;
+    `refuted` if it leans to the other side; otherwise `undecided`. A claim of no difference is supported if the whole
+    interval lies within +-0.1 nats, and refuted if the value leans and the whole interval lies outside.
     """
 
     hypothesis: str
@@ -189,7 +190,7 @@ class Claim:
     sign: int
     """1 or -1: the expected side; 0: no difference is expected."""
     contrast: Estimate | None = None
-    """The same words minus those of the other gender with the same professions: what is left beyond the professions."""
+    """These words minus the other gender's words with the same professions: the effect beyond the professions."""
 
     @property
     def verdict(self) -> str:
@@ -256,12 +257,12 @@ def decompose(scores: pd.DataFrame) -> pd.DataFrame:
     """The 2 x 2 of person (F, M) and form (f, m) for each profession, as four effects in nats; all are neutral at 0.
 
     social    = [a(F,f) + a(F,m) - a(M,f) - a(M,m)] / 2   women against men, over both forms
-    agreement = [a(F,f) - a(F,m) - a(M,f) + a(M,m)] / 2   how much likelier a person word that agrees with the form is
-    form      = [a(F,f) - a(F,m) + a(M,f) - a(M,m)] / 2   the feminine form against the masculine, whoever it is
+    agreement = [a(F,f) - a(F,m) - a(M,f) + a(M,m)] / 2   how much likelier a person word is if it agrees with the form
+    form      = [a(F,f) - a(F,m) + a(M,f) - a(M,m)] / 2   the feminine form against the masculine, for both persons
     level     = [a(F,f) + a(F,m) + a(M,f) + a(M,m)] / 4   how much likelier any person word is next to any form
 
     a is the mean association over templates and person words. The released corpus has a(F,f) and a(M,m)
-    alone: their difference is social + form, their mean level + agreement / 2, and neither can be taken apart.
+    alone. Their difference is social + form, their mean level + agreement / 2, and neither sum can be separated.
     """
     if "form" not in scores or set(scores["form"].dropna()) != {"feminine", "masculine"}:
         raise BadInput("Agreement needs both forms of each profession: audit in German with the option forms=crossed.")
@@ -279,7 +280,7 @@ def decompose(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def summarise_effects(effects: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
-    """Mean of each effect by profession group, with intervals over professions, a sign-flip p, and Holm's over all."""
+    """Mean of each effect by profession group, with an interval over professions, a sign-flip p and Holm's p."""
     labels, means = [], []
     for label, part in effects.groupby("prof_gender"):
         for effect in EFFECTS:
@@ -293,27 +294,27 @@ def summarise_effects(effects: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class DatasetFindings:
-    """What could be computed for one dataset; what does not apply is empty."""
+    """What could be computed for one dataset; fields that do not apply are empty."""
 
     dataset: str
     by: str
-    """The group whose parts are compared: kinds of professions, of emotions."""
+    """The group whose labels are compared, such as the kinds of professions or of emotions."""
     ranks: pd.DataFrame = field(default_factory=pd.DataFrame)
     """The paper's test of female - male over single pairs, by group: `signed_ranks`."""
     claims: list[Claim] = field(default_factory=list)
-    """Empty where each German form agrees with its person, so that grammar would decide, or the model is unfit."""
+    """Empty if each German form agrees with its person, since grammar would decide, or if the model is unfit."""
     workforce: dict[str, pd.DataFrame] = field(default_factory=dict)
     """Correlation of female - male with the share of women, by country: `correlate_with`."""
     confounds: dict[str, pd.DataFrame] = field(default_factory=dict)
-    """The same, with the number of tokens, and with frequency where it is given."""
+    """Correlation of female - male with the number of tokens and, if given, with frequency: `correlate_with`."""
     agreement: pd.DataFrame = field(default_factory=pd.DataFrame)
     """Social, agreement and form effects of crossed German forms: `summarise_effects`."""
 
 
 def findings(run: Run, dataset: str = "", *, frequency: Mapping[str, float] | None = None) -> list[DatasetFindings]:
-    """The findings for each dataset of the run that has women and men to compare, or for one.
+    """The findings for each task of the run with women and men to compare, or only for tasks on `dataset`.
 
-    `frequency` gives a number for each profession (or other attribute), to see whether scores merely follow it.
+    `frequency` gives a number for each profession (or other attribute), to see if scores merely follow the number.
     """
     results = []
     for task in run.tasks_on(dataset) if dataset else run.record.tasks:
@@ -350,7 +351,7 @@ def _task_findings(
 
 
 def _shares_by_country(dataset: str) -> dict[str, dict[str, float]]:
-    """The US shares of the paper; the German ones too, for a German run, where the user has the released table."""
+    """The US shares of the paper; for a German dataset also the German shares, if the user has the released table."""
     known = {"US": workforce_shares()}
     released = Path(os.environ.get("EVENHAND_DATA", "")) / "becpro" / "professions_us_de.tsv"
     if dataset == "becpro-de" and released.is_file():

@@ -37,7 +37,7 @@ class DoseResponse:
     `points` has a row for each measure, rate and draw: value, low, high. `follows` has a row for each measure: its
     correlation with the rate, Pearson's (Anantaprayoon et al. 2024, Table 2) and Spearman's, NaN where the values do
     not change at all; `slope`, the change of the value from rate 0 to rate 1; `smallest`, the change of the rate that
-    moves the value by half the width of one model's interval on average: one audit detects it half of the time.
+    moves the value by half the width of a model's interval (the median): one audit detects it half of the time.
     """
 
     name: str
@@ -74,7 +74,7 @@ def _follows_row(measure: str, part: pd.DataFrame, seed: int) -> dict[str, Any]:
         line = fit_line(x, y, generator(seed, {"of": "slope"}))
         half = float((part["high"] - part["low"]).median()) / 2
         row |= {"slope": line.slope, "smallest": half / abs(line.slope) if line.slope else math.nan}
-        if not math.isnan(row["pearson_low"]):  # of few points neither has an interval
+        if not math.isnan(row["pearson_low"]):  # with few points neither correlation nor slope has an interval
             row |= {"slope_low": line.slope_low, "slope_high": line.slope_high}
     return row
 
@@ -105,14 +105,14 @@ def inference(
     seed: int = 0,
     **loading: Any,
 ) -> DoseResponse:
-    """Train `model` at each rate, measure it on the occupations it was trained on, and see what follows the rate.
+    """Train `model` at each rate of bias, measure it on the same occupations, and see which measures follow the rate.
 
     The defaults are the paper's: 30,000 examples, 3 epochs, 2e-5, batches of 32. `correct` is the share of correct
     examples: a third in the released sets, a half by the paper's text. `evaluate` says what models are measured on: our
-    `nli-<lang>`, or `nli-coal-<lang>` with these `words` (down-sampled: the paper's 600 pairs). For the latter,
-    training sets have the words and labels of the released sets, which are filled female-first: the released sets
-    themselves where they are at hand, otherwise ours with other captions. Runs are kept in `out`, and the same call
-    resumes a study that was stopped.
+    `nli-<lang>` ("bundled"), or `nli-coal-<lang>` with its option `words` (down-sampled: the paper's 600 pairs). With
+    `nli-coal-<lang>`, models are trained on the released sets, which are filled female-first; if a released set is not
+    available, on ours with its words and labels but other captions. Runs are kept in `out`, and the same call resumes a
+    study that was stopped.
     """
     from evenhand.training import NLI_RECIPE
 
@@ -120,10 +120,10 @@ def inference(
     known = [name for name, how in known_measures.MEASURES.items() if getattr(how, "items", None) is NliPair]
     check_known("NLI measure", measures, known)
     if evaluate not in (allowed := get_args(Evaluate)):
-        raise BadInput(f"evaluate must be {' or '.join(map(repr, allowed))}. Got {evaluate!r}.")
+        raise BadInput(f"`evaluate` must be {' or '.join(map(repr, allowed))}. Got {evaluate!r}.")
     released = evaluate != "bundled"
     if released and order == "stratified":
-        raise BadInput("The released sets are filled female-first: leave out `order`, or `evaluate`.")
+        raise BadInput("The released sets are filled female-first, not stratified. Leave out `order` or `evaluate`.")
     order = order or ("female-first" if released else "stratified")
     tasks = {f"nli-coal-{lang}" if released else f"nli-{lang}": list(measures)}
     options = {"words": evaluate} if released else {}
@@ -175,7 +175,7 @@ TASKS = {
     "seat-professions-en": ["seat", "c-seat"],
 }
 EFFECT_SIZES = ("weat", "seat", "c-seat")
-"""Measures whose own value of all items is the number for stereotypes about jobs."""
+"""Measures whose value over all items is used as it is, since their items are about stereotypes of jobs."""
 
 
 def masked_response(
@@ -191,7 +191,7 @@ def masked_response(
     seed: int = 0,
     **loading: Any,
 ) -> DoseResponse:
-    """Train `model` at each rate, measure it on other sentences about the same jobs, and see what follows the rate.
+    """Train `model` at each rate, measure it on other sentences about the same jobs: which measures follow the rate?
 
     At rate 1 every sentence follows the stereotype, at 0 none does, at 0.5 jobs and genders are independent.
     `measures` are names of READINGS or EFFECT_SIZES, by default all.
@@ -258,10 +258,10 @@ READINGS: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
     "pronoun": _pronoun,
     "pronoun, size": _pronoun_size,
 }
-"""The number that each measure gives for stereotypes about jobs: the mean of `value`, by cluster.
+"""By name, a function that gives the numbers for stereotypes about jobs: columns `value` and `cluster`.
 
-Higher is more stereotyped. Pairs are those of tgb about occupations. A measure without a direction of its own
-(association, pronoun) is taken towards the stereotype of each job.
+The mean of `value` is the value of the measure; higher is more stereotyped. Pairs are those of tgb about occupations.
+The sign of association and pronoun is turned, so that it points to the stereotype of each job.
 """
 
 

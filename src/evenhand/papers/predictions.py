@@ -23,7 +23,7 @@ ROUNDING = 1e-9
 def nadeem2021(*, models: list[str] | None = None, out: str | Path = "runs/reproduce") -> Reproduction:
     """LM, SS and ICAT of the published predictions, in percent, by task and domain; all six `models`, or some.
 
-    Each model is left as a run, with intervals over terms. What the paper lacks: which orderings by ICAT are shown.
+    Each model becomes a run, with intervals over terms. Added to the paper: which orderings by ICAT are shown.
     """
     source = folder("published/stereoset", "the authors' repository, moinnadeem/StereoSet")
     published = read(source / "scores.json", json.loads)
@@ -40,7 +40,7 @@ def nadeem2021(*, models: list[str] | None = None, out: str | Path = "runs/repro
 def _import_run(name: str, source: Path, out: Path) -> Run:
     files = [path for path in sorted(source.glob("*.json")) if path.name.split("_")[0] == name]
     if len(files) != 1:
-        raise BadInput(f"One file of '{source}' must begin with '{name}_'. Got {len(files)}.")
+        raise BadInput(f"Exactly one file name in '{source}' must begin with '{name}_'. Got {len(files)}.")
     for dataset in TASKS.values():
         run = from_scores(files[0], dataset=dataset, name=Path(name).stem, out=out)
     return run
@@ -51,7 +51,7 @@ def _icat_cells(name: str, run: Run, published: Mapping[str, Any]) -> Iterator[d
         for what, measure in MEASURES.items():
             for value in run.values_of(dataset, measure):
                 group = value.groups.get("bias_type", "overall")
-                if task == "overall" and value.groups:  # which is not published
+                if task == "overall" and value.groups:  # domains of all tasks together are not published
                     continue
                 printed = published[task] if task == "overall" else published[task][group]
                 ours = {end: 100 * getattr(value, end) for end in ("value", "low", "high")}
@@ -82,7 +82,7 @@ SHARED = "3"
 KINDS = {"masked": "", "causal": "-causal"}
 """What the name of the dataset ends with, by kind of model."""
 RATE: Any = measures.load("gest").summarise
-"""g_s of all scores; r_i of those of one stereotype."""
+"""The summary that gives g_s from all scores, and r_i from the scores of one stereotype."""
 
 
 class Predicted(NamedTuple):
@@ -105,9 +105,9 @@ class Predicted(NamedTuple):
 def pikuliak2024(*, models: list[str] | None = None, out: str | Path = "runs/reproduce") -> Reproduction:
     """r_i of the published predictions of `models` next to the printed ones, and g_s, which the paper draws.
 
-    As released: version 1.0, and the exponential of scores to the base 10. What the paper lacks: intervals, and which
-    neighbours in the order by g_s are shown to differ, of all models. Nothing is written to `out`: `evenhand import`
-    makes runs.
+    As released: version 1.0, and the exponential of scores to the base 10. Added to the paper: intervals, and which
+    neighbours in the order by g_s are shown to differ, over all models. Nothing is written to `out`; to make runs, use
+    `evenhand import`.
     """
     source = folder("published/gest", "the authors' repository, kinit-sk/gest, data/predictions")
     rows = [row for _, row in datasets.rows(DATA / "pikuliak2024.tsv", ())]
@@ -171,21 +171,21 @@ Pair = tuple[str, str]
 
 
 def every_pair(order: Mapping[str, float]) -> list[Pair]:
-    """All pairs of models, the higher one first."""
+    """All pairs of models, the higher model first."""
     return list(combinations(sorted(order, key=lambda model: -order[model]), 2))
 
 
 def neighbours(order: Mapping[str, float]) -> list[Pair]:
-    """Each model with the next lower one."""
+    """Each model with the next lower model."""
     return list(pairwise(sorted(order, key=lambda model: -order[model])))
 
 
 def orderings(
-    what: str, pairs: Sequence[Pair], scores: Mapping[str, Sequence[Score]], summary: Summary, cluster: str
+    name: str, pairs: Sequence[Pair], scores: Mapping[str, Sequence[Score]], summary: Summary, cluster: str
 ) -> str:
-    """A sentence on which orderings are shown. `scores` are those of each model, on the same items in the same order.
+    """A sentence on which orderings are shown. The `scores` of all models are of the same items in the same order.
 
-    An ordering is shown where the interval of the difference excludes 0 and its p, adjusted by Holm over all pairs,
+    An ordering is shown if the interval of the difference excludes 0 and its p, adjusted by Holm over all pairs,
     is below .05.
     """
     lows, ps = [], []
@@ -196,7 +196,7 @@ def orderings(
         lows.append(paired.difference.interval(rng)[0])
         ps.append(paired.swap_test(rng))
     shown = [low > 0 and p < ALPHA for low, p in zip(lows, holm(ps), strict=True)]
-    sentence = f"{what}: {sum(shown)} of {len(pairs)} published orderings of two models are shown (p adjusted by Holm)."
+    sentence = f"{name}: {sum(shown)} of {len(pairs)} published orderings of two models are shown (p adjusted by Holm)."
     unshown = [
         f"{higher} above {lower}" for (higher, lower), is_shown in zip(pairs, shown, strict=True) if not is_shown
     ]

@@ -81,7 +81,7 @@ class TargetWords(Sections):
 
 
 class WrittenTexts(Sections):
-    """Whom a model writes about, by profession, and what is behind the share of women."""
+    """Texts that models write: the share of women by profession, and how certain it is."""
 
     def page(self, measured: Any) -> Iterable[Drawing]:
         return written.on_page(measured)
@@ -142,7 +142,7 @@ def _correlations(frames: Mapping[str, pd.DataFrame]) -> Table:
 
 NUMBERS = ("published", "ours", "difference", "low", "high")
 WIDE = 6
-"""Most columns of numbers next to each other; those of a wider table follow below."""
+"""The most columns of numbers side by side; further columns of a wider table follow below."""
 FORMS = {"W": ",.0f", "p": ".0e", "p, two-sided": ".2g", "rank": ".0f"}
 
 
@@ -155,8 +155,8 @@ def reproduction(
 ) -> RenderableType:
     """The tables of a paper, then its hypotheses, and why the numbers differ.
 
-    The columns of `cells` that `across` names are the columns of a table; the others, but for its number, go down.
-    Each row of the paper has a line for what is published, one for ours, its interval, and the difference.
+    The columns of `cells` that `across` names become columns of a table; the other labels, except `table`, become rows.
+    Each row of the paper has a line each for the published numbers, ours, the intervals and the differences.
     """
     parts: list[RenderableType] = []
     tables = cells.groupby("table", sort=False) if "table" in cells else [("", cells)]
@@ -186,7 +186,7 @@ def _table(name: str, cells: pd.DataFrame, across: Sequence[str], digits: int) -
 def _lines(
     labels: Sequence[str], part: pd.DataFrame, varying: Sequence[str], heads: Sequence[str], digits: int
 ) -> Iterator[list[str]]:
-    """The lines of one row of the paper; only those that have a number."""
+    """The lines of one row of the paper, without lines that have no number."""
     rows: dict[str, Mapping[Any, Any]] = {
         ", ".join(str(row[name]) for name in varying): row for row in part.to_dict("records")
     }
@@ -206,7 +206,7 @@ def _cell(row: Mapping[Any, Any], what: str, digits: int) -> str:
 
 
 def claim_lines(claims: Sequence[Claim]) -> Iterator[Text]:
-    """A line for each: hypothesis, verdict, value and interval, and the contrast with the other gender."""
+    """A line for each claim: hypothesis, verdict, value and interval, and the contrast with the other gender."""
     if claims:
         yield line("Hypotheses of the paper (p adjusted by Holm over these lines; H3 within +-0.1 nats)", "bold")
     for claim in claims:

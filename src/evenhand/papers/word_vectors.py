@@ -13,7 +13,7 @@ from evenhand import Dataset, Embed, Run, Span, Target, audit, datasets, load
 from evenhand.errors import BadInput, DataNotFound, check_known
 from evenhand.papers.base import Reproduction, folder, load_published, read, versus
 
-BY_DEFINITION = 0.5  # Figure 1 excludes words such as businesswoman: here, those that the authors score so high
+BY_DEFINITION = 0.5  # Figure 1 excludes words such as businesswoman: here, by the authors' scores
 PAIRS, HE_SHE = "professions by ten pairs", "professions by he and she"
 ENCODINGS = (
     "the authors' repository, pliang279/sent_debias, gender_tests/sent_encs*.pkl. Save them as bert-seat6.npz, ...: "
@@ -25,7 +25,7 @@ def bolukbasi2016(*, vectors: str | Path | None = None, out: str | Path = "runs/
     """The direct bias of 320 professions (c = 1), and the ranks of the occupations that Figure 1 names as extreme.
 
     The gender direction of direct bias is the first component of ten pairs; that of Figure 1 is he - she. `vectors` is
-    word2vec's file of Google News, by default a part of it under EVENHAND_DATA. What the paper lacks: the interval.
+    word2vec's file of Google News, by default a part of it under EVENHAND_DATA. Added to the paper: the interval.
     """
     source = folder("debiaswe", "the authors' repository, tolga-b/debiaswe, data", "lists of words")
     numbers, data = load_published("bolukbasi2016"), []
@@ -61,7 +61,7 @@ def caliskan2017(
 ) -> Reproduction:
     """The effect sizes of WEAT 1 to 10 of the file `vectors`, next to the printed ones of `embedding`.
 
-    `embedding` is word2vec or glove. Words without a vector are excluded and named. What the paper lacks: intervals.
+    `embedding` is word2vec or glove. Words without a vector are excluded and named. Added to the paper: intervals.
     """
     numbers = load_published("caliskan2017")
     check_known("published embedding", [embedding], numbers)
@@ -81,7 +81,7 @@ def caliskan2017(
 def liang2020(*, out: str | Path = "runs/reproduce") -> Reproduction:
     """The effect sizes of SEAT 6, 6b, 7 and 7b of BERT's released encodings, next to the printed ones.
 
-    The encodings are left in `out` as vectors by sentence, a model for `audit`. What the paper lacks: intervals and p.
+    The encodings are saved in `out` as vectors by sentence, a model for `audit`. Added to the paper: intervals and p.
     """
     source, numbers = folder("published/seat", ENCODINGS, "encodings"), load_published("liang2020")["d"]
     vectors: dict[str, Any] = {}
@@ -96,7 +96,7 @@ def liang2020(*, out: str | Path = "runs/reproduce") -> Reproduction:
 
 
 def _effect_sizes(file: Path, name: str, numbers: Mapping[str, float], out: Path) -> tuple[Run, list[Any], list[str]]:
-    """Effect sizes of the tests of a dataset, by the measure of the same name; and why a test has none."""
+    """The run, the cells and the notes of the tests of a dataset, by the measure of the same name."""
     cells, notes = list[Any](), list[str]()
     for test, number in numbers.items():
         run = audit(file, dataset=name, measure=name, options={"test": test}, out=out)
@@ -117,7 +117,7 @@ def _encodings(path: Path, items: Sequence[Any]) -> dict[str, Any]:
             for name, texts in zip(("targ1", "targ2", "attr1", "attr2"), sets, strict=True):
                 rows = dict(zip(map(int, arrays[f"{name}_text"]), arrays[name], strict=True))
                 encodings |= {text: rows[number] for number, text in enumerate(texts)}
-    except Exception as error:  # numpy raises many kinds for a file that is none of its own
+    except Exception as error:  # numpy raises many kinds of errors for a file in another format
         raise BadInput(f"'{path}' cannot be read: {error!r}. The encodings are in {ENCODINGS}.") from error
     return encodings
 

@@ -1,4 +1,4 @@
-"""What models write, by subject: shares of women against the workforce, bounds, and what an estimate is worth."""
+"""What models write, by subject: shares of women against the workforce, their bounds, and their precision."""
 
 import math
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from evenhand.papers.findings import workforce_shares
 from evenhand.stats import Line, fit_line, generator
 
 FEWEST = 8
-"""The fewest professions that a line is fitted to."""
+"""The fewest professions to fit a line to."""
 
 
 class Written(NamedTuple):
@@ -20,17 +20,17 @@ class Written(NamedTuple):
     professions: pd.DataFrame
     """Columns profession, kind, share (of women, %) and workforce (%)."""
     line: Line | None
-    """The share on the workforce's: 1 if a model writes as the workforce is, 0 if it does not follow it."""
+    """The share of women fitted on the workforce's share; slope 1: as the workforce is, 0: regardless of it."""
     mentioned: float
     """The share of texts that say whether they are about a woman or a man."""
     lowest: float
     highest: float
-    """The share of women if all other texts were about men, and if all were about women."""
+    """The share of women if all texts that do not say were about men, and if all of them were about women."""
     paths: int
     worth: float
-    """How many counted texts the paths are worth, by the variance of their share of female mentions; NaN for counts."""
+    """How many counted texts would give a share of female mentions of the same variance; NaN for counts."""
     left: float
-    """The share of texts that early stops left open: it is in the bounds; NaN for counts."""
+    """The share of texts left open because paths were stopped early, which is in the bounds; NaN for counts."""
 
 
 def is_written(scores: pd.DataFrame) -> bool:
@@ -67,7 +67,7 @@ def summarise(scores: pd.DataFrame, options: Any, seed: int = 0) -> Written:
 
 
 def sentences(written: Written) -> Iterator[str]:
-    """What the summary says, a sentence each."""
+    """The summary in sentences."""
     if written.line is not None and not math.isnan(written.line.slope_low):
         ends = f"[{written.line.slope_low:.2f}, {written.line.slope_high:.2f}]"
         yield (
@@ -91,7 +91,7 @@ def sentences(written: Written) -> Iterator[str]:
 
 
 def on_page(measured: Any) -> Iterator[Drawing]:
-    """Each profession on the line from 0 to 100 % women, with the workforce's share, of one run."""
+    """For a page of one run: each profession from 0 to 100 % women, with the workforce's share."""
     from evenhand.papers import charts
 
     if len(measured.runs) > 1 or not is_written(measured.scores[0]):
