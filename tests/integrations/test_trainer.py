@@ -199,7 +199,7 @@ def test_a_resumed_training_keeps_its_runs_and_measures_no_weights_twice(tmp_pat
         ({"limit": 0}, "limit must"),
         ({"dataset": "tgp"}, "Did you mean 'tgb'"),
         ({"gate": "nowhere.toml"}, "nowhere.toml"),
-        ({"gate": []}, "needs rules"),
+        ({"gate": []}, "without rules"),
     ],
     ids=str,
 )
