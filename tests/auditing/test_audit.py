@@ -278,7 +278,7 @@ def test_several_models_get_a_folder_each(tmp_path: Path, tiny_bert: Path, capsy
     twin = tmp_path / "other" / "tiny-roberta"
     twin.symlink_to(tiny_bert)
     assert run_command(app, ["audit", str(tiny_bert), str(twin), "--out", str(tmp_path)]) == 2
-    assert "share the run" in capsys.readouterr().err
+    assert "would have the run folder" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -292,8 +292,8 @@ def test_several_models_get_a_folder_each(tmp_path: Path, tiny_bert: Path, capsy
         (["audit", "--option", "masks=letters"], "masks 'letters'"),
         (["audit", "--option", "masks"], "NAME=VALUE"),
         (["audit", "--option", "masks=words", "--option", "masks=pieces"], "twice"),
-        (["audit", "--limit", "0"], "limit must"),
-        (["audit", "--seed", "-1"], "seed must"),
+        (["audit", "--limit", "0"], "limit` must"),
+        (["audit", "--seed", "-1"], "seed` must"),
         (["audit", "--batch-size", "many"], "--batch-size must"),
         (["audit", "--dtype", "int8"], "`dtype`"),
         (["audit", "--limit", "few"], "'--limit'"),
@@ -351,8 +351,8 @@ def test_a_run_does_not_turn_into_the_one_that_took_its_folder(tmp_path: Path) -
     [
         (["a", "b"], {}, "Got 2"),
         ("mini-en", {"suite": {"becpro": "en"}}, "`suite`"),
-        ("mini-en", {"limit": "40"}, "limit must"),
-        ("mini-en", {"limit": 1.5}, "limit must"),
+        ("mini-en", {"limit": "40"}, "limit` must"),
+        ("mini-en", {"limit": 1.5}, "limit` must"),
     ],
 )
 def test_slips_are_named(model: object, how: dict[str, object], word: str) -> None:

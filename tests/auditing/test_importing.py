@@ -128,7 +128,7 @@ def test_samples_of_lm_evaluation_harness_are_matched_by_their_sentences(
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"resps": [[["-3.0", "False"]]]}, "Got 1 for 2."),
+        ({"resps": [[["-3.0", "False"]]]}, "Got 1 for 2 requests."),
         ({"arguments": [["Once upon", {"until": []}], ["a", "b"]]}, "generated text"),
         ({"resps": [[["nan", "False"]], [["-3", "False"]]]}, "Got 'nan'"),
         ({"resps": [[["He is.", "False"]], [["-3", "False"]]]}, "Got 'He is.'"),
@@ -147,7 +147,7 @@ def test_samples_of_another_shape_are_an_error_with_their_line(
         taken(file, tmp_path, None)
     assert says in str(error.value)
     file.write_text(file.read_text().replace('"arguments"', '"asked"'))
-    with pytest.raises(BadInput, match="'id' nor 'text'"):
+    with pytest.raises(BadInput, match="'id' or 'text'"):
         taken(file, tmp_path, None)
 
 
@@ -224,28 +224,28 @@ Change = Callable[[pd.DataFrame], pd.DataFrame]
 @pytest.mark.parametrize(
     ("change", "given", "says"),
     [
-        (lambda f: f.assign(id="x" + f["id"]), {}, "The first is 'x2'"),
-        (lambda f: f.assign(text="Another."), {}, "an item is 'He has 0 hats.'"),
+        (lambda f: f.assign(id="x" + f["id"]), {}, "The first row is 'x2'"),
+        (lambda f: f.assign(text="Another."), {}, "the first item is 'He has 0 hats.'"),
         (lambda f: f.assign(dataset="tgb"), {}, "row 1 is of dataset 'tgb'"),
         (lambda f: f.assign(measure="stereotype-share"), {}, "row 1 is of measure 'stereotype-share'"),
-        (lambda f: f.rename(columns={"id": "ID"}), {}, "neither a column 'id' nor 'text'"),
-        (lambda f: f.rename(columns={"score": "d"}), {}, "There are: id, d."),
+        (lambda f: f.rename(columns={"id": "ID"}), {}, "a column 'id' or 'text'"),
+        (lambda f: f.rename(columns={"score": "d"}), {}, "columns are: id, d."),
         (lambda f: f.head(0), {}, "has no rows"),
         (lambda f: f.assign(score=True), {}, "Got True"),
         (lambda f: f.assign(score=None), {}, "no number"),
         (lambda f: f.assign(score=float("nan")), {}, "Got nan"),
         (lambda f: f, {"columns": {"scores": "d"}}, "Did you mean 'score'?"),
-        (lambda f: f, {"measure": None}, "`measure`, one of likelihood-difference"),
+        (lambda f: f, {"measure": None}, "Give one of likelihood-difference"),
         (lambda f: f.assign(score=-3.0), {"measure": "stereotype-share"}, "from 0 to 1. Got -3"),
         (lambda f: f.assign(score=-3.0), {"measure": "association"}, "'association' cannot"),
         (lambda f: f.assign(stereotype=-1, counterpart=2.0).drop(columns="score"), {}, "above 0"),
-        (lambda f: f.assign(stereotype=-1).drop(columns="score"), {}, "There are: id, stereotype"),
+        (lambda f: f.assign(stereotype=-1).drop(columns="score"), {}, "columns are: id, stereotype"),
         (
             lambda f: f.assign(stereotype=-1, counterpart=-2).drop(columns="score"),
             {"measure": [LEAN, "crows-pairs"]},
             "crows-pairs asks",
         ),
-        (lambda f: f, {"name": None}, "name of their model"),
+        (lambda f: f, {"name": None}, "`name` is needed"),
         (lambda f: f, {"name": ".."}, "folder"),
         (lambda f: f, {"kind": "mask"}, "'mask'"),
     ],
@@ -303,7 +303,7 @@ def test_predictions_of_another_dataset_or_shape_are_a_sentence(
     with pytest.raises(BadInput, match="has no rows"):
         from_scores(file, dataset="stereoset-intrasentence", out=tmp_path)
     file.write_text("{}")
-    with pytest.raises(BadInput, match="no file of StereoSet's"):
+    with pytest.raises(BadInput, match="not a file of StereoSet"):
         from_scores(file, dataset="stereoset", out=tmp_path)
 
 
@@ -330,7 +330,7 @@ def test_two_items_of_one_text_need_ids(tmp_path: Path) -> None:
     file = tmp_path / "pairs.csv"
     file.write_text("stereotype,counterpart\nHe sings.,She sings.\nHe sings.,It sings.\n")
     frame = pd.DataFrame({"text": ["He sings."] * 2, "score": [0.5, 0.75]})
-    with pytest.raises(BadInput, match="'He sings.'. Tell"):
+    with pytest.raises(BadInput, match="'He sings.'. Give the `id`"):
         taken(frame, tmp_path)
     run = taken(frame.assign(id=["3", "2"]), tmp_path)
     assert run.scores["score"].tolist() == [0.75, 0.5]
@@ -355,7 +355,7 @@ def test_everything_that_shows_the_run_says_that_it_was_imported(
         options: Any = {"organization": "us", "relationship": "third_party"} if name == "every-eval-ever" else {}
         text = evenhand.export(run, name, **options)
         assert name == "bibtex" or "theirs.csv" in text, name
-    with pytest.raises(RunError, match="import the file again"):
+    with pytest.raises(RunError, match="Import the file again"):
         evenhand.rescore(run.path)
 
 
@@ -377,7 +377,7 @@ def test_a_folder_keeps_what_stays_and_refuses_another_file(
     both = taken(scores, tmp_path)
     assert [task.measure for task in both.record.tasks] == ["likelihood-difference", LEAN]
     assert numbers(both, "likelihood-difference") == first
-    with pytest.raises(RunError, match="another model"):
+    with pytest.raises(RunError, match="run of 'mine'"):
         taken(scores[1:], tmp_path)
     shutil.copytree(measured.path, tmp_path / "runs" / "measured")
     with pytest.raises(RunError, match="'measured'"):
@@ -429,7 +429,7 @@ def test_the_command_line_imports_and_says_what_to_do(
     assert json.loads(capsys.readouterr().out)[0]["model"] == "theirs"
     file.write_text(file.read_text() + "a,1\n")
     ran.append(run_main([*asked, "--column", "score=d"]))
-    assert "start over: --fresh" in _flat(capsys.readouterr().err)
+    assert "with --fresh" in _flat(capsys.readouterr().err)
     ran.append(run_main([*asked, "--column", "score=d", "--fresh"]))
     assert "Add --yes" in capsys.readouterr().err
     ran.append(run_main([*asked, "--column", "score=d", "--fresh", "--yes"]))

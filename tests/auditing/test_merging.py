@@ -119,13 +119,13 @@ def test_an_edited_file_replaces_its_own_result(tmp_path: Path, caplog: pytest.L
 def test_another_file_of_the_same_name_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     audit(tmp_path, templates=own(tmp_path / "a"))
-    with pytest.raises(RunError, match="another file, a/mine.toml"):
+    with pytest.raises(RunError, match="another file: a/mine.toml"):
         audit(tmp_path, templates=own(tmp_path / "b", TEMPLATES.replace("golf", "squash")))
     same = audit(tmp_path, templates=own(tmp_path / "c"))  # moved, not edited
     assert same.datasets == ["mine"]
     ours = TEMPLATES.replace('"mine"', '"emotions-en"')
     audit(tmp_path, suite="emotions")
-    with pytest.raises(RunError, match="another file, a dataset of ours"):
+    with pytest.raises(RunError, match="another file: a built-in one"):
         audit(tmp_path, templates=own(tmp_path / "d", ours))
 
 

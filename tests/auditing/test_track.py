@@ -147,7 +147,7 @@ def test_a_checkpoint_that_was_written_again_is_not_taken_for_measured(
     shutil.copytree(training / "checkpoint-100", other / "checkpoint-200", dirs_exist_ok=True)
     for path in (other / "checkpoint-200").iterdir():
         os.utime(path)
-    with pytest.raises(RunError, match="checkpoint-200' has changed"):
+    with pytest.raises(RunError, match="checkpoint-200' have changed"):
         evenhand.track(other, suite="becpro", limit=300, out=out, progress=False)
 
 
@@ -259,14 +259,14 @@ def without_order(folder: Path) -> list[Path]:
     [
         (empty, "is empty"),
         (without, "neither"),
-        (interrupted, "checkpoint-2' holds no config.json"),
+        (interrupted, "checkpoint-2' has no config.json"),
         (without_tokenizer, "checkpoint-1' has no tokenizer"),
         (single, "Got .*checkpoint-1"),
         (twice, "twice"),
         (without_order, "after and before have no number"),
         (lambda folder: ["mini-en"], "Got 'mini-en'"),
         (lambda folder: [], "Got none"),
-        (lambda folder: ["openai:gpt", "mini-en"], "'openai:gpt' has no weights"),
+        (lambda folder: ["openai:gpt", "mini-en"], "weights of 'openai:gpt'"),
     ],
 )
 def test_what_is_no_curve_is_refused(made: Callable[[Path], list[Any]], says: str, tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def refused(capsys: pytest.CaptureFixture[str], file: Path, *options: str) -> st
         ([{"id": one, "score": -1e300} for one in IDS], "It is a number beyond 1e60"),
         (f'{{"id": "{IDS[0]}", "score": {HUGE}}}', "must be a finite number"),
         (f'{{"id": {DEEP}}}', "line 1: not JSON: it is nested too deeply"),
-        ('{"data": 5}', "has neither a column 'id' nor 'text'"),
+        ('{"data": 5}', "needs a column 'id' or 'text'"),
         ([{"arguments": [["a", "b"]], "doc": {**DOC, "options": 5}, "resps": [[1]]}], "options must be an object"),
     ],
 )
@@ -54,7 +54,7 @@ def test_json_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str], rows: An
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ('{"data": 5}', "is no file of StereoSet's predictions"),
+        ('{"data": 5}', "is not a file of StereoSet's predictions"),
         (f'{{"intrasentence": [{{"id": "a", "score": {HUGE}}}]}}', "the score of 'a' must be a number"),
         ('{"intrasentence": [{"id": "a", "score": 1e300}]}', "the score of 'a' must be a number"),
         (f'{{"intrasentence": {DEEP}}}', "it is nested too deeply"),
@@ -104,5 +104,5 @@ def test_an_archive_that_decompresses_to_too_much_is_not_opened(
     ours = {"datasets": {"nli-en": {"version": 1, "options": {}}}, "labels": [1, None, "c"]}
     file = archive(tmp_path / "log.eval", ours, padding=10**7)
     assert file.stat().st_size < 10**5
-    assert "decompressed, and 10,000,000 are allowed" in refused(capsys, file)
+    assert "more than the limit of 10,000,000" in refused(capsys, file)
     assert run_command(app, ["import", str(archive(file, ours)), "--out", str(tmp_path / "runs")]) == 0

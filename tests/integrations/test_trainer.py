@@ -196,7 +196,7 @@ def test_a_resumed_training_keeps_its_runs_and_measures_no_weights_twice(tmp_pat
         ({"every": 0}, "`every` must be a whole number of steps, at least 1"),
         ({"every": 2.5}, "Got 2.5"),
         ({"first": -1}, "`first`"),
-        ({"limit": 0}, "limit must"),
+        ({"limit": 0}, "`limit` must"),
         ({"dataset": "tgp"}, "Did you mean 'tgb'"),
         ({"gate": "nowhere.toml"}, "nowhere.toml"),
         ({"gate": []}, "without rules"),

@@ -1,4 +1,4 @@
-"""Measure a model, and write a run folder; or several models, one after another or in parallel on a Ray cluster."""
+"""Measure a model and write its run folder, or measure several models, in turn or in parallel on a Ray cluster."""
 
 import logging
 import os
@@ -45,9 +45,9 @@ from evenhand.runs.record import AuditRecord, Precision, RunRecord, read_record
 log = logging.getLogger(__name__)
 
 LONGEST_NAME = 200
-"""Bytes of a run folder's name; file systems allow 255."""
+"""The most bytes in the name of a run folder. File systems allow 255."""
 AnyRun = TypeVar("AnyRun")
-"""What an audit gives: a run."""
+"""The class of the runs that an `audit` function returns."""
 
 
 def run_audit(
@@ -60,9 +60,9 @@ def run_audit(
     fresh: bool = False,
     progress: bool | None = None,
 ) -> StoredRun:
-    """Measure the model and add the results to the run in this folder; `reader` then reads it, still locked.
+    """Measure the model and add the results to the run in `path`; `reader` then reads the run in the locked folder.
 
-    See `evenhand.audit`. Tasks are checked before the model is loaded, unless they depend on its unknown kind.
+    See `evenhand.audit`. Tasks are checked before the model is loaded if its kind is known or they do not depend on it.
     """
     existing = None if fresh else read_record(path)
 
@@ -72,9 +72,9 @@ def run_audit(
         reader.check(tasks, path, existing)
         return tasks
 
-    # Before minutes are spent on loading, unless the kind of a Hub model is not known yet.
+    # Tasks are checked before minutes are spent on loading, unless the kind of a Hub model is not known yet.
     server = source.place.engine == OPENAI or isinstance(source.given, Recognisable)
-    uncounted = server or isinstance(source.given, CountsRequests)  # what questions take is known when it is loaded
+    uncounted = server or isinstance(source.given, CountsRequests)  # only the loaded model can count its requests
     spec = replace(spec, server=server, chats=server, asking=(lambda question: ()) if uncounted else None)
     tasks = checked_tasks(source.kind or "masked", spec) if source.kind or not spec.needs_kind else []
     with output_folder(path):
@@ -87,7 +87,7 @@ def run_audit(
         tasks, excluded = _askable_tasks(model, tasks)
         records = [planned.record for planned in tasks]
         if isinstance(model, Planned):
-            for planned in tasks:  # a question that it cannot answer is an error at once
+            for planned in tasks:  # a question that the model cannot answer raises before anything is measured
                 check_questions(model, questions_of(planned.task.dataset.items[0], planned.task.measure))
         with folder.lock_folder(path), showing(progress), one_bar(f"Measuring {name}"):
             if fresh:
@@ -120,7 +120,7 @@ def run_tasks(
     earlier: RunRecord | None = None,
     exact: Callable[[], Model] | None = None,
 ) -> list[tuple[AuditRecord, list[Result]]]:
-    """Measure the tasks by language, since a model may not know one of them; answers are kept in this folder."""
+    """Measure the tasks, one audit per language, since a model may not know every language. Answers go into `path`."""
     audits = []
     for language in dict.fromkeys(planned.task.dataset.language for planned in tasks):
         in_language = [planned for planned in tasks if planned.task.dataset.language == language]
@@ -130,7 +130,10 @@ def run_tasks(
 
 
 def _askable_tasks(model: Model, tasks: list[PlannedTask]) -> tuple[list[PlannedTask], list[str]]:
-    """The tasks with an item that the model can be asked, and a sentence on the others. Raise an error without any."""
+    """The tasks with an item that the model can be asked, and a sentence for each reason why other tasks are excluded.
+
+    Raise an error if no task is left.
+    """
     if not isinstance(model, Selective):
         return tasks, []
     reasons: dict[str, list[str]] = {}
@@ -146,7 +149,7 @@ def _askable_tasks(model: Model, tasks: list[PlannedTask]) -> tuple[list[Planned
     lines = [f"Not asked of the {whom}, since {why}: {', '.join(names)}." for why, names in reasons.items()]
     if not askable:
         raise UnfitModel(
-            f"{' '.join(lines)} Choices and texts may be asked: `suite='choices'` or 'writes'.", check="server"
+            f"{' '.join(lines)} It may be able to answer the suites 'choices' or 'writes' (`suite`).", check="server"
         )
     for line in lines:
         log.warning(line)
@@ -161,28 +164,28 @@ def _audit_language(
     earlier: RunRecord | None,
     exact: Callable[[], Model] | None,
 ) -> tuple[AuditRecord, list[Result]]:
-    """The record and the results of an audit of tasks in one language."""
+    """Measure tasks of one language: the record of the audit, and the results."""
     tasks, records = [each.task for each in planned], [each.record for each in planned]
-    what, seed = [record.what for record in records], records[0].seed
+    measured, seed = [record.what for record in records], records[0].seed
     audits = earlier.audits if earlier else ()
-    same = next((audit for audit in audits if [task.what for task in audit.tasks] == what), None)
+    same = next((audit for audit in audits if [task.what for task in audit.tasks] == measured), None)
     examined = _preflight(model, tasks, same)
     started, clock = datetime.now(UTC), time.monotonic()
     cached = Remembering(model, path / folder.ANSWERS)
     cached.name = name
     before = count_overflows(model) if hasattr(model, "overflowed") else None
     results = measure_all(cached, tasks, seed=seed)
-    # If all answers were kept, the model was loaded as in the earlier run.
+    # If every answer was in the cache, the answers are of the model as the earlier run loaded it.
     loaded = {**(earlier.loaded if earlier and not cached.work.batches else about(model)), **cached.costs}
     precision = None
     if exact and loaded.get("dtype") != "float32":
-        redone = None if before is None else count_overflows(model) - before  # some models do not count
+        redone = None if before is None else count_overflows(model) - before  # None: the model does not count
         precision = same.precision if same and not cached.work.batches else None
         if precision is None:
             compared = dict[str, Any]()
             try:
                 compared["deviations"] = tuple(deviations(cached, exact(), tasks, results, seed))
-            except (EvenhandError, MemoryError) as error:  # the model may fit into memory in half precision only
+            except (EvenhandError, MemoryError) as error:  # the float32 model may not fit into memory
                 compared["why"] = f"Not compared with float32: {error}"
                 log.warning(compared["why"])
             precision = Precision(about(model).get("dtype_asked"), redone, **compared)
@@ -206,7 +209,7 @@ def _audit_language(
 
 
 def _ways_to_ask(model: Model, tasks: Sequence[Task]) -> Iterator[str]:
-    """Whether a model that has chats was asked in them, and how to have it otherwise."""
+    """A sentence that says whether a chat model was asked in chats, and which option asks in the other way."""
     ways = {getattr(task.measure, "chat", False) for task in tasks}
     if isinstance(model, Chats) and model.chats and True not in ways and not isinstance(model, Recognisable):
         yield "A chat model, by its chat template, asked with plain texts: --chat asks in chats (options: chat=True)."
@@ -218,12 +221,12 @@ def run_folder(name: str, out: str | Path) -> Path:
     """The folder of the run of this name, with two dashes for the slash of a Hub id."""
     folder_name = slug(name).strip()
     if not folder_name.strip(".") or not folder_name.isprintable() or len(folder_name.encode()) > LONGEST_NAME:
-        raise BadInput(f"A run needs a name that can be a folder's. Got {name!r}: give `name`.")
+        raise BadInput(f"{name!r} cannot be the name of a folder, which a run needs. Give another `name`.")
     return Path(out).expanduser() / folder_name
 
 
 def _preflight(model: Model, tasks: Sequence[Task], earlier: AuditRecord | None) -> dict[str, Any]:
-    """The fields of the record that are known before anything is measured; warnings are logged at once."""
+    """The fields of the record that are known before anything is measured. Warnings and bad findings are logged."""
     data = {task.dataset.name: task.dataset for task in tasks}
     fits = {name: fit(model, dataset) for name, dataset in data.items() if isinstance(model, TokenCounter)}
     misfits = [line for each in fits.values() for line in each.warnings(model.name)]
@@ -232,7 +235,7 @@ def _preflight(model: Model, tasks: Sequence[Task], earlier: AuditRecord | None)
         log.warning(line)
     findings = preflight(model, list(data.values()), earlier, fits)
     for f in findings:
-        if f.verdict != "fine" and not (misfits and f.check == "vocabulary"):  # it would repeat the misfits
+        if f.verdict != "fine" and not (misfits and f.check == "vocabulary"):  # the check would repeat the misfits
             log.warning(f"{f.check.capitalize()}, {f.verdict}: {f.says} {f.do}")
     tokens = {name: each.tokens for name, each in fits.items()}
     return {"tokens": tokens, "warnings": tuple(warnings), "doctor": findings}
@@ -246,13 +249,13 @@ def sweep(
     address: str | None = None,
     workers: int | None = None,
 ) -> Iterator[AnyRun]:
-    """What `audit` gives for each model and the name of its run, in order: see `evenhand.sweep`."""
+    """Call `audit` with each model and the name of its run, and yield the runs in order. See `evenhand.sweep`."""
     check_engine(engine, address, workers)
     if engine == "local":
         return (audit(source, name) for name, source in sources.items())
     if served := [source for source in sources.values() if source.place.engine]:
         raise BadInput(
-            f"'{served[0].place.source}' is behind a server: `engine='ray'` has nothing to share out. Leave it out."
+            f"'{served[0].place.source}' is behind a server, so a Ray cluster has nothing to do. Leave out `engine`."
         )
     return _sweep_on_ray(sources, audit, address, workers)
 
@@ -263,12 +266,16 @@ def named_sources(
     model_options: Mapping[str, Any] | None = None,
     **loading: Any,
 ) -> dict[str, ModelSource]:
-    """The models by the name of their run: the one given, or the model's, with its parent folder's if two are equal.
+    """The models by the name of their run: `name`, or the model's own name.
 
-    Each model gets the options that it has; an option that no model has is an error.
+    If two local models have the same name, the name of the parent folder goes before it. Each model gets the options
+    that it has. An option that no model has is an error.
     """
     if name is not None and len(models) > 1:
-        raise BadInput(f"`name` names the run of one model. Got {len(models)} models: audit them one by one.")
+        raise BadInput(
+            f"`name` is the name of one run. Got {len(models)} models, each with a run of its own: leave `name` out, "
+            "or audit the models one by one."
+        )
     places = [find(str(model)) if isinstance(model, str | Path) else model for model in models]
     known = [options_of(place) if isinstance(place, ModelPlace) else list(LOADING) for place in places]
     given, of_any = {**loading, **(model_options or {})}, {option for options in known for option in options}
@@ -284,7 +291,9 @@ def named_sources(
         for source, model_name in zip(sources, names, strict=True)
     ]
     if double := [model_name for model_name in names if names.count(model_name) > 1]:
-        raise BadInput(f"Two models would share the run '{double[0]}'. Audit them one by one, each with a `name`.")
+        raise BadInput(
+            f"Two models would have the run folder '{double[0]}'. Audit them one by one, each with another `name`."
+        )
     return dict(zip(names, sources, strict=True))
 
 
@@ -307,7 +316,7 @@ def _sweep_on_ray(
         cluster = worker_pool(workers, device, len(to_load))
 
         def audit_one(name: str, source: ModelSource) -> AnyRun:
-            if source.given is not None:  # of a plugin, which is here already
+            if source.given is not None:  # the object of a plugin is in this process already
                 return audit(source, name)
             with remote_model(source.place, cluster, **source.loading) as model:
                 return audit(replace(source, given=model), name)
@@ -323,7 +332,7 @@ def _sweep_on_ray(
 
 
 def _in_order(runs: Sequence[Future[AnyRun]]) -> Iterator[AnyRun]:
-    """The runs in order; where one fails, first those that are finished, then its error."""
+    """Yield the runs in order. If a run fails, yield the later runs that have finished, then raise its error."""
     for number, run in enumerate(runs):
         try:
             yield run.result()

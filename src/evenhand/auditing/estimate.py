@@ -42,25 +42,25 @@ class Amount:
 
 @dataclass(frozen=True)
 class Cost(Amount):
-    """What the tasks take that a server of this kind can be asked."""
+    """The requests and tokens of the tasks that a server of this kind can be asked."""
 
     kind: Kind
     left_out: tuple[str, ...]
-    """The tasks that it cannot be asked."""
+    """The tasks that a server of this kind cannot be asked."""
     datasets: Mapping[str, Amount]
-    """Without the requests of datasets before it, which are sent once."""
+    """By dataset; requests that an earlier dataset has sent are not counted again."""
 
 
 def estimate(source: ModelSource, spec: AuditSpec, *, samples: int = 20) -> list[Cost]:
-    """The cost of an audit for each kind of server, since the server's is not known yet; nothing is sent."""
+    """The cost of an audit for each kind of server; nothing is sent, so the kind of this server is not known."""
     if source.place.engine != OPENAI:
-        raise BadInput(f"`dry_run` is for a model behind a server, openai:NAME. Got '{source.name}': leave it out.")
+        raise BadInput(f"`dry_run` is for a model behind a server, openai:NAME. Got '{source.name}'. Leave it out.")
     costs, failed = list[Cost](), list[BadInput]()
     planned = replace(spec, server=True, chats=True, budget=None).tasks_for("causal")
     for kind, ability in ABILITIES.items():
         asking = partial(countable, ability=replace(ability, samples=samples), model=source.name)
-        left_out, sent, wanted = list[str](), set[Request](), dict[str, list[Request]]()
-        tasks = [one.task for one in planned]
+        left_out, sent, new_requests = list[str](), set[Request](), dict[str, list[Request]]()
+        tasks = [each.task for each in planned]
         try:
             tasks = affordable_tasks(tasks, spec.budget, spec.seed, asking) if spec.budget else tasks
         except BadInput as error:  # the budget may be enough for a server of another kind
@@ -72,9 +72,9 @@ def estimate(source: ModelSource, spec: AuditSpec, *, samples: int = 20) -> list
                 left_out.append(f"{dataset} by {how.name}")
                 continue
             new = {request for item in items for question in questions_of(item, how) for request in asking(question)}
-            wanted.setdefault(dataset, []).extend(new - sent)
+            new_requests.setdefault(dataset, []).extend(new - sent)
             sent |= new
-        datasets = {dataset: Amount.of(requests) for dataset, requests in wanted.items()}
+        datasets = {dataset: Amount.of(requests) for dataset, requests in new_requests.items()}
         costs.append(Cost(**asdict(Amount.of(sent)), kind=kind, left_out=tuple(left_out), datasets=datasets))
     if len(failed) == len(costs):
         raise failed[0]

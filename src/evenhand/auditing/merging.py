@@ -29,36 +29,37 @@ log = logging.getLogger(__name__)
 
 
 def check_overwrite(path: Path, record: RunRecord | None, tasks: Sequence[TaskRecord]) -> None:
-    """Raise an error if the results of these tasks must not replace those that the folder has a record of."""
+    """Raise an error if the results of `tasks` must not replace the results in the folder, whose record is `record`."""
     known = {task.name: task for task in record.tasks} if record else {}
     for task in tasks:
         if (before := known.get(task.name)) is None:
             continue
-        what = f"{task.measure} on {task.dataset}"
+        results = f"results of {task.measure} on {task.dataset}"
         if task.partial and not before.partial:
             raise RunError(
-                f"'{path}' has {what} of all items, which a sample would replace. Choose another `out` or `name`."
+                f"'{path}' has {results} for all items. Results for a sample must not replace these. Choose another "
+                "`out` or `name`."
             )
         if task.partial and (task.limit or 0) < (before.limit or 0):
             raise RunError(
-                f"'{path}' has {what} of {before.limit} items, which {task.limit} would replace. Choose another `out` "
-                f"or `name`, or a `{'budget' if task.budget else 'limit'}` that is not smaller."
+                f"'{path}' has {results} for {before.limit} items. Results for {task.limit} must not replace these. "
+                f"Choose another `out` or `name`, or a larger `{'budget' if task.budget else 'limit'}`."
             )
         if _is_other_file(before, task):
             raise RunError(
-                f"'{path}' has {what} of another file, {before.dataset_options.get('file') or 'a dataset of ours'}. "
+                f"'{path}' has {results} from another file: {before.dataset_options.get('file') or 'a built-in one'}. "
                 f"Rename the dataset or the file, or choose another `name`."
             )
         if _options(before) != _options(task):
             raise RunError(
-                f"'{path}' has {what} with other options, from a version that did not tell them apart. "
-                f"{rescore_hint(path)}"
+                f"'{path}' has {results} with other options under the same name, as an older version of evenhand "
+                f"stored them. {rescore_hint(path)}"
             )
 
 
 @contextmanager
 def output_folder(path: Path) -> Iterator[None]:
-    """Make the folder of a run; remove it again if an error leaves it empty."""
+    """Create the folder of a run. If an error is raised and the folder is empty, it is removed."""
     prepare(path)
     try:
         yield
@@ -69,41 +70,41 @@ def output_folder(path: Path) -> Iterator[None]:
 
 
 def existing_record(path: Path, model: Model) -> RunRecord | None:
-    """The record of the run in this folder, if there is one. Raise an error if it is of another model."""
+    """The record of the run in this folder; None if it has no run. Raise an error if the run is of another model."""
     record = read_record(path)
     others = fingerprints(path / ANSWERS) | ({record.fingerprint} if record else set())
     if others - {model.fingerprint}:
         whose = f"'{record.model}' ({record.fingerprint[:12]})" if record else "another model"
         raise OtherModel(
-            f"'{path}' holds a run of {whose}; this is '{model.name}' ({model.fingerprint[:12]}), and other weights, "
-            "tokenizer, dtype or imported scores make another model. Choose another `out` or `name`, or start over: "
+            f"'{path}' holds a run of {whose}. This model is '{model.name}' ({model.fingerprint[:12]}): it differs in "
+            "weights, tokenizer, dtype or imported scores. Choose another `out` or `name`, or replace the run with "
             "`fresh`."
         )
     return record
 
 
 def audits_to_keep(record: RunRecord | None, tasks: Sequence[TaskRecord]) -> tuple[AuditRecord, ...]:
-    """The audits of a run without the tasks that are measured again, and without those of data that has changed."""
+    """The audits of a run, without tasks that are measured again and without tasks whose dataset has changed."""
     again = {task.name for task in tasks}
     data = {task.dataset: _content(task) for task in tasks}
     audits = []
     for audit in record.audits if record else ():
-        left = []
+        kept = []
         for task in (task for task in audit.tasks if task.name not in again):
             if data.get(task.dataset, _content(task)) == _content(task):
-                left.append(task)
+                kept.append(task)
             else:
                 log.warning(f"{task.dataset} has changed, so its earlier results by {task.measure} are removed.")
-        if left:
-            names = {f"{task.dataset}/{task.measure}" for task in left}
-            tokens = {name: of for name, of in audit.tokens.items() if name in {task.dataset for task in left}}
-            unscored = {name: of for name, of in audit.unscored.items() if name in names}
-            audits.append(replace(audit, tasks=tuple(left), tokens=tokens, unscored=unscored))
+        if kept:
+            names = {f"{task.dataset}/{task.measure}" for task in kept}
+            tokens = {name: counts for name, counts in audit.tokens.items() if name in {task.dataset for task in kept}}
+            unscored = {name: reasons for name, reasons in audit.unscored.items() if name in names}
+            audits.append(replace(audit, tasks=tuple(kept), tokens=tokens, unscored=unscored))
     return tuple(audits)
 
 
 def _is_other_file(before: TaskRecord, now: TaskRecord) -> bool:
-    """Whether two tasks of the same name are of different files, not of one file that was edited or moved."""
+    """Whether two tasks of the same name use different files. A file that was edited or moved is the same file."""
     if before.dataset_builder != now.dataset_builder:
         return True
     old, new = (task.dataset_options.get("file") for task in (before, now))
@@ -125,15 +126,18 @@ def rescore(path: StoredRun | str | Path, files: Sequence[Path], reader: Reader)
     run = StoredRun.load(path, checked=False)
     if imported := next((audit.imported for audit in run.record.audits if audit.imported), None):
         raise RunError(
-            f"'{path}' has scores {imported.description}. There are no answers to score again: import the file again, "
-            "`fresh`."
+            f"'{path}' has scores {imported.description}, and no answers that could be scored again. Import the file "
+            "again with `fresh`."
         )
     with folder.lock_folder(run.path):
         return _score_again(run, reader, files)
 
 
 def restore(path: Path) -> StoredRun:
-    """The run in this folder, which must be locked; scored again if an audit was killed while it wrote its results."""
+    """Load the run in this folder, which must be locked.
+
+    If an audit was killed while it was writing, or results were edited, kept answers are scored again.
+    """
     try:
         return StoredRun.load(path)
     except RunError:
@@ -164,7 +168,7 @@ def _score_again(run: StoredRun, reader: Reader | None = None, files: Sequence[P
 
 
 def add_outcomes(audited: AuditRecord, tasks: Sequence[Task], results: Sequence[Result]) -> AuditRecord:
-    """The record with what the scores decide: the doctor's task check and unscored items; and library versions."""
+    """The record with the doctor's task check, the numbers of unscored items, and the versions of libraries."""
     served = str(audited.loaded.get("source", "")).startswith(f"{OPENAI}:")
     samples = {record.dataset for record in audited.tasks if record.partial}
     tested = tuple(can_do_the_task(tasks, results, samples, served=served))
@@ -186,7 +190,7 @@ def finish(
     reader: Reader | None,
     before: StoredRun | None = None,
 ) -> StoredRun:
-    """Write the run, with those results of `before` that stay; then let `reader`, if there is one, read it."""
+    """Write the run, with the results of `before` that the record keeps; then call `reader`, if given."""
     run = folder.write(path, record, results, {task.dataset.name: task.dataset.items for task in tasks}, before)
     if reader is not None:
         reader.read(run)
@@ -198,7 +202,7 @@ def _task_on_measured_items(run: StoredRun, task: Task, record: TaskRecord) -> T
         return task
     try:
         ids = set(run.scores_of(*record.name)["id"])
-    except RunError:  # the scores are damaged; the sample can be drawn again
+    except RunError:  # the scores are damaged; drawing again gives the same sample
         (task,) = sampled_tasks([task], record.limit, record.seed, clusters=record.budget is not None)
         return task
     return restrict_task(task, [item for item in task.dataset.items if item.id in ids])

@@ -1,4 +1,7 @@
-"""Samples of datasets by a limit or by a budget, with partners together; half precision checked on one of them."""
+"""Draw samples of datasets by a limit or a budget, and check half precision against float32 on such a sample.
+
+Partners are drawn together.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -22,20 +25,20 @@ from evenhand.stats.estimate import side
 from evenhand.stats.intervals import Paired, clustered_interval
 
 SAMPLE = 100
-"""Number of items of each dataset that are scored in both precisions."""
+"""The most items of each dataset that are scored in both precisions."""
 Asking = Callable[[Question], Collection[object]]
-"""What is sent to ask a question; nothing where it cannot be asked. A budget counts equal ones once."""
+"""Gives the requests of a question; none if it cannot be asked. A budget counts equal requests once."""
 
 
 def restrict_task(task: Task, items: Sequence[Item]) -> Task:
-    """The task on these items of its dataset only."""
+    """The task, restricted to these items of its dataset."""
     return replace(task, dataset=replace(task.dataset, items=items))
 
 
 def sampled_tasks(
     tasks: Sequence[Task], limit: int | Mapping[str, int], seed: int, *, clusters: bool = False
 ) -> list[Task]:
-    """The tasks on samples of at most `limit` items of each dataset: one number for all, or one for each by name."""
+    """The tasks on samples of at most `limit` items of each dataset; `limit` is one number, or a number by name."""
     whole = {task.dataset.name: task.dataset for task in tasks}
     limits = limit if isinstance(limit, Mapping) else dict.fromkeys(whole, limit)
     parts = {name: draw_sample(dataset, limits[name], seed, clusters=clusters) for name, dataset in whole.items()}
@@ -43,10 +46,11 @@ def sampled_tasks(
 
 
 def draw_sample(dataset: Dataset, limit: int, seed: int, *, clusters: bool = False) -> Dataset:
-    """At most `limit` random items in their order, the same for every model; a larger sample contains a smaller.
+    """The dataset with at most `limit` random items, in their original order.
 
-    Sets of partners (single items where there are none) are drawn in proportion to the groups `by`, or whole clusters
-    as a budget takes them.
+    The sample depends on the seed, not on the model; a larger sample contains a smaller one. Items are drawn together
+    with their partners, in proportion to the groups `by`; with `clusters`, whole clusters are drawn: see
+    `order_of_drawing`.
     """
     items = dataset.items
     if limit >= len(items):
@@ -59,37 +63,37 @@ def draw_sample(dataset: Dataset, limit: int, seed: int, *, clusters: bool = Fal
         chosen += unit
     if not chosen:
         raise BadInput(
-            f"`limit` must be at least {min(map(len, drawn))} for '{dataset.name}', whose items are sampled "
+            f"`limit` must be at least {min(map(len, drawn))} for '{dataset.name}', since its items are sampled "
             f"together with their partners. Got {limit}."
         )
     return replace(dataset, items=[items[i] for i in sorted(chosen)])
 
 
 def affordable_tasks(tasks: Sequence[Task], budget: int, seed: int, asking: Asking | None = None) -> list[Task]:
-    """The tasks on samples for which at most `budget` different questions are asked, or what `asking` makes of them.
+    """The tasks on samples that take at most `budget` distinct questions; with `asking`, at most that many requests.
 
-    First comes one cluster of each kind of each dataset; then each dataset has the same share of what it takes whole,
-    but controls have a third of all, if that is more: without them the others cannot be judged. The order does not
-    depend on the budget.
+    Each dataset gets one cluster of each kind first. Then every dataset gets the same fraction of the requests that all
+    of its items take. Controls get at least a third of all requests, since other datasets cannot be judged without
+    them. The order of drawing does not depend on the budget.
     """
     data = {task.dataset.name: task.dataset for task in tasks}
     steps, sizes = list[tuple[str, int, int, set[object]]](), dict[str, float]()
     for name, dataset in data.items():
         measures, known = [task.measure for task in tasks if task.dataset.name == name], set[object]()
         for place, _, cluster in order_of_drawing(dataset, seed, clusters=True):
-            made = dict[Question, Collection[object]]()  # equal questions may differ in whether they can be asked
+            requests = dict[Question, Collection[object]]()  # of two equal questions, one may have no requests
             for q in (q for index in cluster for how in measures for q in questions_of(dataset.items[index], how)):
-                made[q] = made.get(q) or (asking(q) if asking else [q])
-            known |= (sent := {request for several in made.values() for request in several})
+                requests[q] = requests.get(q) or (asking(q) if asking else [q])
+            known |= (sent := {request for several in requests.values() for request in several})
             steps.append((name, len(known) if place else 0, len(cluster), sent))
         sizes[name] = len(known) or 1
     controls = [name for name, dataset in data.items() if all(item.groups.get(CONTROL) for item in dataset.items)]
     of_controls = sum(sizes[name] for name in controls)
-    hurry = max(1.0, (sum(sizes.values()) - of_controls) / (2 * of_controls or 1))  # one for two of the others
-    sizes |= {name: sizes[name] * hurry for name in controls}
+    speed = max(1.0, (sum(sizes.values()) - of_controls) / (2 * of_controls or 1))  # 1 request for 2 of the others
+    sizes |= {name: sizes[name] * speed for name in controls}
     items, taken = Counter[str](), set[object]()
     if budget < (least := len(taken.union(*(sent for _, place, _, sent in steps if not place)))):
-        raise BadInput(f"`budget` must be at least {least}, for one cluster of each kind of items. Got {budget}.")
+        raise BadInput(f"`budget` must be at least {least}, enough for one cluster of each kind. Got {budget}.")
     for name, _, count, sent in sorted(steps, key=lambda step: step[1] / sizes[step[0]]):
         taken |= sent
         if len(taken) > budget:
@@ -99,15 +103,16 @@ def affordable_tasks(tasks: Sequence[Task], budget: int, seed: int, asking: Aski
 
 
 def order_of_drawing(dataset: Dataset, seed: int, *, clusters: bool = False) -> list[tuple[float, int, list[int]]]:
-    """All sets of partners in the order in which a sample draws them: place, number of the stratum, indices of items.
+    """All sets of partners in the order in which a sample draws them: (place, number of the stratum, item indices).
 
-    Or whole `clusters`, by kind: first one of each, at 0, then as many of the female kind as of the male, since each
-    counts once; in proportion where the headline is a default of all items.
+    With `clusters`, whole clusters are drawn instead, stratified by kind. The first of each kind has place 0. Then the
+    female and the male kind get equally many, since a stereotype weights both kinds equally; if the headline is another
+    estimand, each kind gets its proportion.
     """
     items, kinds = dataset.items, dataset.kinds
     labels: list[Any] = [tuple(item.groups.get(group, "") for group in dataset.by) for item in items]
     if clusters:
-        labels = [str(getattr(item, "right", "")) for item in items]  # so that one answer is not right too often
+        labels = [str(getattr(item, "right", "")) for item in items]  # without kinds: each right option equally
         labels = kinds.of(pd.DataFrame([dict(item.groups) for item in items])).tolist() if kinds else labels
     units: dict[object, list[int]] = {}
     for index, item in enumerate(items):
@@ -120,13 +125,13 @@ def order_of_drawing(dataset: Dataset, seed: int, *, clusters: bool = False) -> 
     rng, drawn = np.random.default_rng(seed), list[tuple[float, int, list[int]]]()
     for number, (key, stratum) in enumerate(sorted(strata.items())):
         size = max(len(strata[other]) for other in equal) if key in equal else len(stratum)
-        for place, which in enumerate(rng.permutation(len(stratum))):
-            drawn.append(((place + (0 if clusters else 0.5)) / size, number, stratum[which]))
+        for place, index in enumerate(rng.permutation(len(stratum))):
+            drawn.append(((place + (0 if clusters else 0.5)) / size, number, stratum[index]))
     return sorted(drawn)
 
 
 def _partner_key(item: Item, dataset: Dataset) -> object:
-    """A key that an item shares with its partners only; its id if the dataset has no partners."""
+    """The key that an item and its partners share; the item's id if the dataset has no partners."""
     if dataset.partners is None:
         return item.id
     apart = (dataset.partners.group, *dataset.partners.differ)
@@ -134,7 +139,7 @@ def _partner_key(item: Item, dataset: Dataset) -> object:
 
 
 def warning(deviation: Deviation, dtype: str) -> Iterator[str]:
-    """A sentence if half precision may have changed on which side of neutral a value lies."""
+    """Yield a sentence if half precision may have moved a value to the other side of neutral."""
     if deviation.doubtful:
         yield (
             f"{deviation.measure} on {deviation.dataset}: float32 may differ on {', '.join(deviation.doubtful)}. "
@@ -147,7 +152,10 @@ def warning(deviation: Deviation, dtype: str) -> Iterator[str]:
 def deviations(
     half: Model, exact: Model, tasks: Sequence[Task], results: Sequence[Result], seed: int
 ) -> list[Deviation]:
-    """How far `half` is from `exact`, the same model in float32, for each task with items that both could score."""
+    """The deviation of `half` from `exact`, the same model in float32, on a sample of each task.
+
+    Tasks without an item that both models score, or whose value needs items outside the sample, have none.
+    """
     sampled = sampled_tasks(tasks, SAMPLE, seed)
     both = (measure_all(model, sampled, seed=seed) for model in (half, exact))
     each = (
@@ -177,11 +185,11 @@ def _deviation(
         shift, (low, high) = change.value, change.interval(rng)
     if np.isnan(shift):  # the value needs items that are not in the sample
         return None
-    if np.isnan(low):  # too few clusters for an interval: as much as one item can differ
+    if np.isnan(low):  # too few clusters for an interval: use the largest difference of an item
         low, high = -largest, largest
     doubtful = tuple(
         " ".join(value.groups.values()) or "all"
-        for value in result.estimates  # a value in float32 is the one in half precision minus the shift
+        for value in result.estimates  # the value in float32 = the value in half precision - shift
         if len({side(value.low - shift, value.high - shift, result.neutral) for shift in (0.0, low, high)}) > 1
     )
     return Deviation(result.dataset, result.measure, len(both), shift, low, high, largest, doubtful)

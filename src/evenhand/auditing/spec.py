@@ -21,7 +21,7 @@ from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import AuditRecord, RunRecord, TaskRecord, check_recordable
 
 MOST_LABELS = 12
-"""Most labels of the group that values are shown by, if the user names none."""
+"""The most labels of the group that values are shown by, if the user names no group."""
 FILES = ("templates", "pairs")
 """Datasets that are made from a user's file."""
 CAUSAL = [
@@ -46,7 +46,7 @@ CAUSAL_BY_ITEM: dict[type, str] = {
 
 @dataclass(frozen=True)
 class PlannedTask:
-    """A task, on a sample if one is wanted, with its record; `whole` is the task on all items."""
+    """A task with its record. With a limit or a budget, `task` is on a sample; `whole` is on all items."""
 
     task: Task
     record: TaskRecord
@@ -54,17 +54,17 @@ class PlannedTask:
 
 
 class Reader(Protocol):
-    """What reads a run as soon as it is written, while its folder is locked: a gate, then a page."""
+    """Reads a run when it is written, while its folder is locked, to judge it and to write its page."""
 
     def check(self, tasks: Sequence[PlannedTask], path: Path, existing: RunRecord | None) -> None:
-        """Raise an error if the run with the results of these tasks could not be read."""
+        """Raise an error, before anything is measured, if `read` would fail on a run of these tasks."""
 
     def read(self, run: StoredRun) -> None: ...
 
 
 @dataclass(frozen=True)
 class AuditSpec:
-    """What to measure: `sources` (datasets, users' files) if there are any; otherwise suites, in English by default."""
+    """What to measure: `sources` (datasets, users' files), or if there are none, suites, in English by default."""
 
     suite_names: list[str]
     languages: list[str]
@@ -76,9 +76,9 @@ class AuditSpec:
     server: bool = False
     """Whether the model is behind a server."""
     chats: bool = False
-    """Whether that server has chats, which its model is asked in unless an option says otherwise."""
+    """Whether the server has chats, in which questions are then asked unless an option says otherwise."""
     budget: int | None = None
-    """The most requests or questions of all tasks, by `asking`."""
+    """The most requests of all tasks together; without `asking`, the most distinct questions."""
     asking: Asking | None = None
 
     @classmethod
@@ -98,11 +98,11 @@ class AuditSpec:
         """What the parameters of `evenhand.audit` say. Raise an error if they contradict one another."""
         for name, most in (("limit", limit), ("budget", budget)):
             if most is not None and (not isinstance(most, int) or most < 1):
-                raise BadInput(f"{name} must be a whole number, at least 1. Got {most!r}.")
+                raise BadInput(f"`{name}` must be a whole number, at least 1. Got {most!r}.")
         if limit is not None and budget is not None:
-            raise BadInput(f"Give `limit` or `budget`, not both. Got limit {limit} and budget {budget}.")
+            raise BadInput(f"Give `limit` or `budget`, not both. Got `limit` {limit} and `budget` {budget}.")
         if seed < 0:
-            raise BadInput(f"seed must not be negative. Got {seed}.")
+            raise BadInput(f"`seed` must not be negative. Got {seed}.")
         load_installed()
         sources: list[suites.Source] = [(source, {}) for source in _datasets(dataset)]
         languages = _name_list(lang, "lang")
@@ -111,9 +111,9 @@ class AuditSpec:
         sources += [("pairs", {"file": file, **language}) for file in _name_list(pairs, "pairs")]
         how = _measures(measure)
         if how and not sources:
-            raise BadInput("`measure` needs `dataset`, `templates` or `pairs`; a suite has its own measures.")
+            raise BadInput("`measure` needs `dataset`, `templates` or `pairs`: a suite has its own measures.")
         if pairs and len(languages) > 1:
-            raise BadInput(f"Pairs of your own are in one language. Got `lang` {', '.join(languages)}.")
+            raise BadInput(f"With `pairs`, `lang` must be one language. Got {', '.join(languages)}.")
         suite_names = _name_list(suite, "suite")
         return cls(suite_names, languages, sources, how, dict(options or {}), limit, seed, budget=budget)
 
@@ -128,14 +128,14 @@ class AuditSpec:
         return None if self.sources else ", ".join(self.suite_names)
 
     def tasks_for(self, kind: str, *, quiet: bool = False) -> list[PlannedTask]:
-        """The tasks for that kind of model; `quiet` does not log again which datasets are not on this machine."""
+        """The tasks for that kind of model. Datasets that are not on this machine are logged unless `quiet`."""
         usual = {"chat": True} if self.chats and self.options.get("by", "letters") in LISTED else {}
         if self.sources:
             whole = suites.tasks_on(self.sources, self.measures, self.options, kind, usual)
             for dataset in (task.dataset for task in whole):
                 if self.languages and dataset.language not in self.languages:
-                    its = f"'{dataset.name}' is in '{dataset.language}'"
-                    raise BadInput(f"{its}, and not in `lang` '{', '.join(self.languages)}'. Leave `lang` out.")
+                    got = f"Got `lang` '{', '.join(self.languages)}'"
+                    raise BadInput(f"'{dataset.name}' is in '{dataset.language}'. {got}. Leave `lang` out.")
         else:
             chat = kind == "causal" and str(self.options.get("chat")).lower() == "true"
             asked = "server" if self.server else "chat" if chat else ""
@@ -155,15 +155,15 @@ class AuditSpec:
 def _datasets(given: Datasets) -> list[str | Dataset]:
     """Names and objects as a list; a list of items is one dataset."""
     many: list[Any] = list(given) if isinstance(given, list | tuple) else [given] * (given is not None)
-    if many and all(hasattr(one, "id") and hasattr(one, "groups") for one in many):
+    if many and all(hasattr(each, "id") and hasattr(each, "groups") for each in many):
         return [Dataset(name="items", items=many, by=_default_groups(many))]
-    if any(isinstance(one, Dataset) for one in many):
-        return [one if isinstance(one, Dataset) else str(one) for one in many]
+    if any(isinstance(each, Dataset) for each in many):
+        return [each if isinstance(each, Dataset) else str(each) for each in many]
     return [*_name_list(many, "dataset")]
 
 
 def _default_groups(items: Sequence[Item]) -> tuple[str, ...]:
-    """The first group that every item has and that has 2 to 12 labels."""
+    """The first group that every item has and that has 2 to 12 labels; none if there is no such group."""
     for group in items[0].groups:
         labels = {item.groups.get(group) for item in items}
         if None not in labels and 1 < len(labels) <= MOST_LABELS:
@@ -172,27 +172,27 @@ def _default_groups(items: Sequence[Item]) -> tuple[str, ...]:
 
 
 def _measures(given: Measures) -> list[str | Measure[Any]]:
-    """Names and objects as a list; the class of an object is registered, so that its run can be compared."""
+    """Names and objects as a list. Classes of objects are registered, so that their runs can be compared."""
     many: list[Any] = list(given) if isinstance(given, list | tuple) else [given] * (given is not None)
-    if all(isinstance(one, str | Path) for one in many):
+    if all(isinstance(each, str | Path) for each in many):
         return [*_name_list(many, "measure")]
-    for one in many:
-        if not isinstance(one, str):
-            measures.add(one if isinstance(one, type) else type(one))
-    return [one() if isinstance(one, type) else one for one in many]
+    for each in many:
+        if not isinstance(each, str):
+            measures.add(each if isinstance(each, type) else type(each))
+    return [each() if isinstance(each, type) else each for each in many]
 
 
-def _name_list(given: Named, what: str) -> list[str]:
+def _name_list(given: Named, parameter: str) -> list[str]:
     if given is None:
         return []
     names = [given] if isinstance(given, str | Path) else given
     if not isinstance(names, list | tuple) or not all(isinstance(name, str | Path) for name in names):
-        raise BadInput(f"`{what}` is a name or a list of names. Got {given!r}.")
+        raise BadInput(f"`{parameter}` must be a name or a list of names. Got {given!r}.")
     return list(dict.fromkeys(map(str, names)))
 
 
 def caveats(kind: str, measured: Sequence[Task]) -> list[str]:
-    """How the values of these tasks must be read if the model is causal; empty for other models."""
+    """Sentences on how to read a causal model's values for these tasks; none for other models."""
     if kind != "causal":
         return []
     kinds = {type(task.dataset.items[0]) for task in measured}
@@ -201,10 +201,10 @@ def caveats(kind: str, measured: Sequence[Task]) -> list[str]:
 
 
 def commands(record: RunRecord) -> list[str]:
-    """A command for each audit of a run, the earliest first.
+    """The command of each audit of a run, the earliest first.
 
-    A run does not record where a local model is, only its name: put the folder in its place. Results that were measured
-    again later are in the later audit.
+    A run records the name of a local model, not its folder: the command has PATH/TO/NAME. A task that was measured
+    again is in the command of the later audit.
     """
     bundled = record.model if record.model in known_models() else f"PATH/TO/{record.model}"
     return list(dict.fromkeys(shlex.join(_argv(audit, bundled)) for audit in record.audits))
@@ -233,13 +233,13 @@ def _argv(audit: AuditRecord, bundled: str) -> list[str]:
         ("seed", task.seed),
     ]
     given += [("dtype", loaded.get("dtype_asked", loaded.get("dtype"))), ("batch-size", loaded.get("batch_size"))]
-    wanted = dict.fromkeys((name, str(value)) for name, value in given if value not in (None, "", usual.get(name)))
-    words = [word for name, value in wanted for word in (f"--{name}", value)]
+    changed = dict.fromkeys((name, str(value)) for name, value in given if value not in (None, "", usual.get(name)))
+    words = [word for name, value in changed for word in (f"--{name}", value)]
     return ["evenhand", "audit", bundled if source == "folder" else source, *words]
 
 
 def _options(audit: AuditRecord) -> list[str]:
-    """The options of datasets and measures that are not their defaults."""
+    """The options of datasets and measures that differ from their defaults, as name=value."""
     options: dict[str, Any] = {}
     for task in audit.tasks:
         usual = datasets.defaults_of(task.dataset_builder) if task.dataset_builder in datasets.BUILDERS else {}

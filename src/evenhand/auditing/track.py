@@ -1,4 +1,4 @@
-"""The checkpoints of a training: which they are (folders, trainings, revisions, finished runs), and their runs."""
+"""Find the checkpoints of a training (folders, Hub revisions, finished runs) and measure them."""
 
 import json
 import logging
@@ -26,7 +26,7 @@ TOKENIZERS = ("tokenizer", "vocab", "spiece", "sentencepiece")
 """How the names of a tokenizer's files begin."""
 NUMBER = re.compile(r"\d+")
 ALIKE = ("model_type", "vocab_size", "hidden_size", "num_hidden_layers")
-"""Settings in config.json that the checkpoints of one training share."""
+"""Settings in config.json that are equal in all checkpoints of a training."""
 
 
 def measure_checkpoints(
@@ -38,7 +38,10 @@ def measure_checkpoints(
     out: Path,
     audit: Callable[[ModelSource, str], StoredRun],
 ) -> list[StoredRun]:
-    """The run of each checkpoint: given, found in `out`, or measured by `audit`. See `evenhand.track`."""
+    """The run of each checkpoint: a run that was given, a finished run in `out`, or a new one by `audit`.
+
+    See `evenhand.track`.
+    """
     curve = [
         StoredRun.load(point) if isinstance(point, Path) else ModelSource.of(point, loading)
         for point in checkpoints(models, revision)
@@ -50,8 +53,8 @@ def measure_checkpoints(
     ]
     if useless and not sources:
         raise BadInput(
-            f"Finished runs are taken as they are, with all that they measured. `{useless[0]}` is for models that are "
-            "still to be measured: leave it out."
+            f"`{useless[0]}` says how models are measured. Got only finished runs, which are not measured again. Leave "
+            f"`{useless[0]}` out."
         )
     names = iter(named_sources(sources))
     named = {next(names) if isinstance(point, ModelSource) else str(point.path): point for point in curve}
@@ -70,58 +73,61 @@ def measure_checkpoints(
             runs.append(_finished_run(folders[name], point, records_for) or audit(point, name))
         except OtherModel as error:
             raise RunError(
-                f"'{point.name}' has changed since it was measured: its run in '{folders[name]}' is of other "
-                "weights. Delete that folder, or choose another `out`."
+                f"The weights of '{point.name}' have changed since the run in '{folders[name]}' was made. Delete that "
+                "folder, or choose another `out`."
             ) from error
     check_alike(dict(zip(named, runs, strict=True)))
     return runs
 
 
-def _check_out(out: Path, ours: Sequence[Path]) -> None:
-    """Raise an error if there are runs in the folder that are not on this curve."""
-    on_curve = {path.resolve() for path in ours}
+def _check_out(out: Path, runs: Sequence[Path]) -> None:
+    """Raise an error if the folder has other runs than those of this curve."""
+    on_curve = {path.resolve() for path in runs}
     inside = sorted(out.iterdir()) if out.is_dir() else []
     if strange := [path for path in inside if _is_run(path) and path.resolve() not in on_curve]:
         raise RunError(
             f"'{out}' has runs that are not on this curve: {', '.join(path.name for path in strange[:3])}. Choose "
-            "another `out`; or, if they belong to the training, give their folders among the models."
+            "another `out`. If the runs belong to the training, give their folders among the models."
         )
 
 
 def _check_same(runs: Sequence[StoredRun], records_for: Any, kind: str | None) -> None:
-    """Raise an error if the runs were not all measured alike, or not as the models will be."""
+    """Raise an error if the finished runs were measured differently from one another, or from models to be measured."""
     for dataset, name in in_common(runs) if len(runs) > 1 else ():
         same_task(runs, dataset, name)
     for run in runs if kind is not None else ():
         tasks = {task.name: task for task in run.record.tasks}
-        records = [one for one in records_for(kind or run.record.audits[-1].kind) if one.name in tasks]
+        records = [record for record in records_for(kind or run.record.audits[-1].kind) if record.name in tasks]
         if not records:
-            raise BadInput(f"'{run.path}' has nothing of what is to be measured. Give the `suite` that it was made by.")
-        for record in (one for one in records if not _is_same_task(tasks[one.name], one)):
             raise BadInput(
-                f"'{run.path}' was measured on {record.dataset} with {tasks[record.name].draw} or other options, and "
-                f"the models would be with {record.draw}. Give the options that it was made with."
+                f"'{run.path}' has nothing of what the models are measured on. Give the `suite` that the run was made "
+                "with."
+            )
+        for record in (record for record in records if not _is_same_task(tasks[record.name], record)):
+            raise BadInput(
+                f"'{run.path}' measured {record.dataset} with {tasks[record.name].draw}, or with other options. The "
+                f"models would be measured with {record.draw}. Give the options of that run."
             )
 
 
-def _is_same_task(one: TaskRecord, other: TaskRecord) -> bool:
+def _is_same_task(a: TaskRecord, b: TaskRecord) -> bool:
     """Whether two tasks have the same items and are scored in the same way."""
-    return one.what == other.what and (one.draw == other.draw or not (one.partial or other.partial))
+    return a.what == b.what and (a.draw == b.draw or not (a.partial or b.partial))
 
 
 def _finished_run(folder: Path, source: ModelSource, records_for: Any) -> StoredRun | None:
-    """The run in the folder, if it has all that is asked and its checkpoint has not been written since."""
+    """The run in the folder, if it has all tasks and was made after its checkpoint was last written; otherwise None."""
     if not (folder / RECORD).exists():
         return None
-    run, place, how = StoredRun.load(folder), source.place, source.loading
+    run, place, loading = StoredRun.load(folder), source.place, source.loading
     tasks = {task.name: task for task in run.record.tasks}
     records = records_for(run.record.audits[-1].kind)
     if not all(record.name in tasks and _is_same_task(tasks[record.name], record) for record in records):
         return None
     loaded = run.record.loaded
-    if loaded.get("dtype_asked", "float32") != how.get("dtype", "float32") or how.get("labels"):
+    if loaded.get("dtype_asked", "float32") != loading.get("dtype", "float32") or loading.get("labels"):
         return None
-    if place.on_hub:  # a branch may have moved on; a commit cannot
+    if place.on_hub:  # a branch may point to newer weights; a commit cannot
         return run if place.revision and place.revision == loaded.get("revision") else None
     files = [Path(place.source) / place.file] if place.file else list(Path(place.source).iterdir())
     newest = max(path.stat().st_mtime for path in files if path.is_file())
@@ -132,17 +138,21 @@ def _finished_run(folder: Path, source: ModelSource, records_for: Any) -> Stored
 
 
 def checkpoints(models: str | Path | Sequence[str | Path], revision: Named = None) -> list[str | Path]:
-    """Models by name, and run folders as paths, in the order of a training.
+    """The names of models (str) and the run folders (Path), in the order of the training.
 
-    A folder of checkpoints (checkpoint-500, step_500, epoch-2) stands for them in the order of their numbers, then for
-    the model in the folder itself; a folder of run folders likewise. `revision` has revisions of the one Hub model.
+    A folder of checkpoints (checkpoint-500, step_500, epoch-2) is expanded to the checkpoints in the order of their
+    numbers, followed by the model in the folder itself. A folder of run folders is expanded in the same way. With
+    `revision`, `models` is one model on the Hub, and the checkpoints are its revisions.
     """
     given = [str(model) for model in ([models] if isinstance(models, str | Path) else models)]
     revisions = [revision] if isinstance(revision, str | Path) else list(revision or ())
     if revisions:
         if len(given) != 1 or not find(given[0]).on_hub or find(given[0]).revision:
-            raise BadInput(f"`revision` is for one model on the Hub, ID. Got {', '.join(given)}: or give ID@REVISION.")
-        given = [f"{given[0]}@{one}" for one in revisions]
+            raise BadInput(
+                f"`revision` needs one model, a Hub id without a revision. Got {', '.join(given)}. For several models, "
+                "give each as ID@REVISION."
+            )
+        given = [f"{given[0]}@{each}" for each in revisions]
     folders = [Path(name) for name in given]
     if len({folder.parent for folder in folders}) == 1 and all(_is_step(folder) for folder in folders):
         given.sort(key=lambda name: _number(Path(name)))  # a shell puts checkpoint-1000 before checkpoint-200
@@ -155,8 +165,8 @@ def checkpoints(models: str | Path | Sequence[str | Path], revision: Named = Non
         if points and find(str(points[0])).on_hub:
             got += ", which is not a folder here"
         raise BadInput(
-            f"A curve needs two checkpoints or more. Got {got}: give several models, the folder of a training with its "
-            "checkpoint-*, or a Hub id with several revisions."
+            f"A curve needs at least two checkpoints. Got {got}. Give several models, the output folder of a training "
+            "with its checkpoint-* folders, or a Hub id with several revisions."
         )
     return points
 
@@ -169,8 +179,8 @@ def _expand(name: str) -> list[str | Path]:
     place = find(name)
     if place.engine:
         raise BadInput(
-            f"'{name}' has no weights that can be seen, so it cannot be told which checkpoint it is. Audit it, and "
-            "give its run folder in its place."
+            f"The weights of '{name}' are behind a server, so its checkpoint cannot be recognised. Audit the model, "
+            "then give its run folder instead."
         )
     folder = Path(place.source)
     if place.on_hub or place.file:
@@ -183,25 +193,25 @@ def _expand(name: str) -> list[str | Path]:
         unnumbered = [path.name for path in steps if not NUMBER.search(path.name)]
         if len(unnumbered) > 1:
             raise BadInput(
-                f"The order of the runs in '{folder}' is not known: {' and '.join(unnumbered[:2])} have no number. "
-                "Give them one by one, in the order of the training."
+                f"The order of the runs in '{folder}' is not known: {' and '.join(unnumbered[:2])} have no number in "
+                "their names. Give the runs one by one, in the order of the training."
             )
     if not steps and not _is_model(folder):
-        what = "holds neither a model nor checkpoints (checkpoint-500)" if any(folder.iterdir()) else "is empty"
-        raise BadInput(f"'{folder}' {what}. Give a training's output folder, model folders, run folders or Hub ids.")
+        lacks = "has neither a model nor checkpoints (checkpoint-500)" if any(folder.iterdir()) else "is empty"
+        raise BadInput(f"'{folder}' {lacks}. Give a training's output folder, model folders, run folders or Hub ids.")
     for path in steps:
         if _is_run(path):
             continue
         if not _is_model(path):
             raise BadInput(
-                f"'{path}' holds no config.json, so it is not a whole checkpoint. Delete it if saving it was "
-                "interrupted, or give the others one by one."
+                f"'{path}' has no config.json, so it is not a complete checkpoint. Delete it if saving it was "
+                "interrupted, or give the other checkpoints one by one."
             )
         files = [file for file in path.iterdir() if file.name.startswith(TOKENIZERS) or file.suffix == ".model"]
         if not files and not (path / ADAPTER).is_file():  # the tokenizer of an adapter may be its base model's
             raise BadInput(
-                f"'{path}' has no tokenizer. A Trainer saves it with every checkpoint if it has one: "
-                "Trainer(processing_class=tokenizer). Copy the tokenizer's files there."
+                f"'{path}' has no tokenizer. Copy the tokenizer's files there. A Trainer saves them with every "
+                "checkpoint if you pass it Trainer(processing_class=tokenizer)."
             )
     points = [path if _is_run(path) else str(path) for path in sorted(steps, key=_number)]
     return [*points, *([name] if _is_model(folder) else [])]
@@ -216,21 +226,21 @@ def _is_model(folder: Path) -> bool:
 
 
 def _number(path: Path) -> tuple[float, str]:
-    """The sort key of a checkpoint: the last number in its name; the final model, which has none, comes last."""
+    """The sort key of a checkpoint: the last number in its name, or infinity for a final model without a number."""
     numbers = NUMBER.findall(path.name)
     return (float(numbers[-1]) if numbers else float("inf")), path.name
 
 
 def check_alike(curve: Mapping[str, ModelSource | StoredRun]) -> None:
-    """Raise an error if models or runs, by name, differ in kind or architecture."""
+    """Raise an error if the models or runs of a curve differ in kind or architecture."""
     known: dict[str, tuple[Any, str]] = {}
     for name, point in curve.items():
-        for what, value in _facts(point).items():
-            before, whose = known.setdefault(what, (value, name))
+        for fact, value in _facts(point).items():
+            before, earlier = known.setdefault(fact, (value, name))
             if before != value:
                 raise BadInput(
-                    f"'{whose}' and '{name}' are not checkpoints of one model: {what} {before} and {value}. Track the "
-                    "checkpoints of one training; for different models there is evenhand compare."
+                    f"'{earlier}' and '{name}' are not checkpoints of one model: {fact} {before} and {value}. Track "
+                    "the checkpoints of one training. To compare different models, use `evenhand compare`."
                 )
 
 
@@ -241,11 +251,11 @@ def _facts(point: ModelSource | StoredRun) -> dict[str, Any]:
     else:
         folder = not point.place.on_hub and not point.place.file
         facts = {"kind": point.kind} | (_settings(Path(point.place.source)) if folder else {})
-    return {what: value for what, value in facts.items() if value not in (None, "", "unknown")}
+    return {fact: value for fact, value in facts.items() if value not in (None, "", "unknown")}
 
 
 def _settings(folder: Path) -> dict[str, Any]:
-    """The architecture in config.json, or the base model of an adapter; nothing where loading will raise."""
+    """The architecture in config.json, or the base model of an adapter; nothing if these cannot be read."""
     try:
         if (folder / ADAPTER).is_file():
             return {"base model": read_parsed(folder / ADAPTER, json.loads).get("base_model_name_or_path")}

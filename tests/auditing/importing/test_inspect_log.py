@@ -98,12 +98,12 @@ FAILED = {"id": "one", "epoch": 1, "metadata": {"dataset": "nli-en"}, "error": {
         (log(eval={"task": "gsm8k", "metadata": None}), "a log of the task 'gsm8k', which is not evenhand's"),
         (log(status="started"), "did not finish: started. Finish it with: inspect eval-retry"),
         (log(status="error", error={"message": "No key."}), "did not finish: error, 'No key.'"),
-        (log(samples=None), "has no samples that evenhand's tasks log. Leave out --no-log-samples"),
-        (log({**FAILED, "error": None}), "has no scores that evenhand's tasks log. Score it with inspect score"),
+        (log(samples=None), "none of the samples that .*Leave out --no-log-samples"),
+        (log({**FAILED, "error": None}), "none of the scores that .*Score it with inspect score"),
         (log(FAILED), "no item of|No row of log.json is an item of 'nli-en'"),
         (log(sample("one", logps=["x", 0, 0])), "a log-probability must be a finite number. Got 'x'"),
         (log(sample("one", logps=[0.0, math.nan, 0.0])), "must be a finite number. Got nan"),
-        (log({"id": "one"}), "cannot be read as a log of inspect_ai: no 'epoch'. Is it damaged"),
+        (log({"id": "one"}), "cannot be read as a log of inspect_ai: no 'epoch'"),
         (log(eval={"task": "t", "metadata": {"evenhand": {"datasets": {"nli-en": 1}}}}), "cannot be read as a log"),
     ],
 )
@@ -123,7 +123,7 @@ def test_a_damaged_archive_is_a_sentence(tmp_path: Path, content: bytes) -> None
 
 def test_an_archive_that_would_fill_the_memory_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inspect_log, "LARGEST", 100)
-    with pytest.raises(BadInput, match="100 are allowed"):
+    with pytest.raises(BadInput, match="limit of 100"):
         from_scores(archived(log(), tmp_path / "log.eval"), out=tmp_path / "runs")
 
 
@@ -146,5 +146,5 @@ def test_a_json_file_that_is_no_log_is_left_to_its_own_reader(tmp_path: Path) ->
     assert inspect_log.read(written("{", tmp_path / "b.json")) is None
     with pytest.raises(BadInput, match="no file"):
         from_scores(tmp_path / "none.eval", out=tmp_path / "runs")
-    with pytest.raises(BadInput, match="`dataset`. Got none"):
+    with pytest.raises(BadInput, match="`dataset` .*Got none"):
         from_scores(tmp_path / "a.json", out=tmp_path / "runs")

@@ -224,9 +224,9 @@ def test_scores_of_masked_models_are_not_asked_for_texts(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("make", "more", "says"),
     [
-        (lambda d: pd.DataFrame({"id": [ITEM], "score": 1.0}), {}, "'written'.*There are: id, score"),
+        (lambda d: pd.DataFrame({"id": [ITEM], "score": 1.0}), {}, "'written'.*columns are: id, score"),
         (lambda d: table(d / "a.csv", written=TEXTS), {}, "line 2 needs .* 'id' or 'prompt'"),
-        (lambda d: table(d / "a.csv", id=["1"], written=["Hm."]), {}, "No row .*'1', an item is 'story/do"),
+        (lambda d: table(d / "a.csv", id=["1"], written=["Hm."]), {}, "No row .*'1'; the first item is 'story/do"),
         (lambda d: table(d / "a.csv", id=[ITEM], written=[GERMAN]), {}, "German"),
         (lambda d: table(d / "a.csv", id=[], written=[]), {}, "a.csv has no texts"),
         (lambda d: lines(d / "a.jsonl"), {}, "a.jsonl has no texts"),
@@ -235,7 +235,7 @@ def test_scores_of_masked_models_are_not_asked_for_texts(tmp_path: Path) -> None
         (SOURCES["ids"], {"measure": "first-mention"}, "First mentions"),
         (SOURCES["ids"], {"columns": {"text": "written"}}, "column 'text'"),
         (SOURCES["ids"], {"columns": {"written": "story"}}, "`columns`"),
-        (SOURCES["a frame"], {"name": None}, "name of their model"),
+        (SOURCES["a frame"], {"name": None}, "`name` is needed"),
         (lambda d: lines(d / "a.jsonl", [ITEM, "She."]), {}, "line 1: a row"),
         (lambda d: samples(d / "a.jsonl", (NEW, [[["-3.0", "False"]]])), {}, "line 1: .* `resps`"),
         (lambda d: lines(d / "a.txt", "She."), {}, "Texts come in"),

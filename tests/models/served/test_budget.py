@@ -59,7 +59,7 @@ def test_no_more_is_sent_than_the_budget_and_nothing_twice(
     larger = evenhand.audit(model, **ASKED, budget=budget + 24 * each, out=tmp_path)
     assert len(sent(server)) == len(set(sent(server))) == 84 * each
     assert {task.limit for task in larger.record.tasks} == {42}
-    with pytest.raises(RunError, match="42 items, which 30.*`budget`"):
+    with pytest.raises(RunError, match="42 items. Results for 30.*`budget`"):
         evenhand.audit(model, **ASKED, budget=budget, out=tmp_path)
     whole = evenhand.audit(model, **ASKED, budget=120 * each, out=tmp_path)
     assert not whole.record.partial
@@ -179,7 +179,7 @@ def test_a_dry_run_says_what_a_budget_is_for_each_kind(
     assert run_command(app, [*words, "--json"]) == 0
     whole, following, text = json.loads(capsys.readouterr().out)["openai:tiny"]
     assert whole["requests"] <= 70
-    assert text["left_out"] == ["`budget` must be at least 96, for one cluster of each kind of items. Got 70."]
+    assert text["left_out"] == ["`budget` must be at least 96, enough for one cluster of each kind. Got 70."]
     assert run_command(app, [*words, "--budget", "5"]) == 2
     told = [word for word in words if word != "--dry-run"]
     assert run_command(app, [*told, "--out", str(tmp_path), "--quiet"]) == 0

@@ -1,1 +1,1 @@
-"""Scores that were computed elsewhere: reading files, matching rows with items, making a run of them."""
+"""Import scores and texts that were made elsewhere: read files, match rows with items, and write a run."""

@@ -1,7 +1,7 @@
-"""Logs that inspect_ai wrote of evenhand's tasks: .eval files, which are zip archives of JSON, and .json files.
+"""Read inspect_ai's logs of evenhand's tasks: .eval files, which are zip archives of JSON, and .json files.
 
-A sample's score has the answer in its metadata, as `evenhand.integrations.inspect_ai` put it there: log-probabilities
-of the options, or why there are none.
+The metadata of a sample's score has the answer that `evenhand.integrations.inspect_ai` stored: the log-probabilities of
+the options, or a note why there are none.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ SCORERS = ("nli_labels", "chosen_options")
 ZSTANDARD = 93
 HEADER = "header.json"
 WHOLE = 2**30
-"""Most bytes of an archive's contents, decompressed."""
+"""The most bytes that the contents of an archive may have after decompression."""
 NOT_SCORED = "not scored"
 MODEL_ARGS = "model_args"
 OPERATION = (
@@ -45,7 +45,7 @@ OPERATION = (
 )
 """Settings of generation that change no answer."""
 Answers = list[tuple[str, Mapping[str, Any]]]
-"""For each epoch of an item: its place in the log, and its answer."""
+"""The answers about an item, one for each epoch: the place in the log, and the logged answer."""
 REPLIES = (
     "Asked by inspect_ai: an answer is the option that a reply names, not the likeliest one. Values are not comparable "
     "with those of log-probabilities, or with an NLI classifier's."
@@ -54,25 +54,28 @@ REPLIES = (
 
 @dataclass(frozen=True)
 class Log:
-    """What a log says: which model was asked, how, about which datasets, and what it answered."""
+    """A log: the model, how it was asked, the datasets, and the answers."""
 
     path: Path
     model: str
     datasets: Mapping[str, Mapping[str, Any]]
-    """By name: the version and the options of each."""
+    """The version and the options of each dataset, by its name."""
     labels: tuple[str, ...]
-    """The words for entailment, neutral and contradiction, if these were asked for."""
+    """The words for entailment, neutral and contradiction; empty unless the task is NLI."""
     settings: Mapping[str, Any]
-    """Arguments of the model and settings of generation that may change an answer."""
+    """Arguments of the model, and settings of generation that may change an answer."""
     rows: Mapping[str, list[ScoredRow]]
-    """By dataset: the answer about each item."""
+    """The answer about each item, by dataset."""
     probable: frozenset[str]
-    """The ids of items whose log-probabilities are the model's; others have those of a bare choice."""
+    """The ids of items with log-probabilities from the model. Those of other items only encode the chosen option."""
     epochs: int
 
 
 def read(path: Path) -> Log | None:
-    """The log in this file, or None if it is no log. Raise an error if it is damaged, unfinished or of another task."""
+    """The log in this file; None if the file is not a log of inspect_ai.
+
+    Raise an error if the log is damaged, unfinished or of a task that is not evenhand's.
+    """
     if path.suffix not in (".eval", ".json") or not path.is_file():
         return None
     with _open_samples(path) as (header, samples):
@@ -81,7 +84,10 @@ def read(path: Path) -> Log | None:
 
 @contextmanager
 def _open_samples(path: Path) -> Iterator[tuple[Any, Iterable[Mapping[str, Any]]]]:
-    """The header and the samples of a log; None and nothing if the file is no log. Raise an error if it is damaged."""
+    """The header and the samples of a log; (None, ()) for a JSON file that is not a log.
+
+    Raise an error if the log is damaged, also while the samples are read.
+    """
     try:
         if path.suffix == ".eval":
             with zipfile.ZipFile(path) as archive:
@@ -91,10 +97,11 @@ def _open_samples(path: Path) -> Iterator[tuple[Any, Iterable[Mapping[str, Any]]
             yield header, (header or {}).get("samples") or ()
     except BadInput:
         raise
-    except Exception as error:  # a damaged archive raises whatever its decompressor likes
-        what = f"no {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__
+    except Exception as error:  # the decompressor of a damaged archive can raise anything
+        why = f"no {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__
         raise BadInput(
-            f"'{path}' cannot be read as a log of inspect_ai: {shorten(what, 100)}. Is it damaged? Try: inspect view."
+            f"'{path}' cannot be read as a log of inspect_ai: {shorten(why, 100)}. The file may be damaged. To check "
+            "it, open it with `inspect view`."
         ) from error
 
 
@@ -102,7 +109,7 @@ def _parse_log(path: Path, header: Mapping[str, Any], samples: Iterable[Mapping[
     spec = header["eval"]
     ours = (spec.get("metadata") or {}).get("evenhand")
     if not isinstance(ours, dict):
-        raise BadInput(f"'{path}' is a log of the task '{spec['task']}', which is not evenhand's. Those are {TASKS}.")
+        raise BadInput(f"'{path}' is a log of the task '{spec['task']}', which is not evenhand's. Choose {TASKS}.")
     if header["status"] != "success":
         why = (header.get("error") or {}).get("message", "")
         raise _unfinished_error(path, f"{header['status']}{f', {shorten(why, 100)!r}' if why else ''}")
@@ -114,7 +121,7 @@ def _parse_log(path: Path, header: Mapping[str, Any], samples: Iterable[Mapping[
     epochs = [several for by_item in answers.values() for several in by_item.values()]
     if all(answer.get("note") == NOT_SCORED for several in epochs for _, answer in several):
         lacks, do = ("scores", "Score it with inspect score") if epochs else ("samples", "Leave out --no-log-samples")
-        raise BadInput(f"'{path}' has no {lacks} that evenhand's tasks log. {do}.")
+        raise BadInput(f"'{path}' has none of the {lacks} that evenhand's tasks log. {do}.")
     settings = {**(spec.get("model_generate_config") or {}), **(header.get("plan") or {}).get("config", {})}
     settings = {name: value for name, value in settings.items() if value is not None and name not in OPERATION}
     return Log(
@@ -141,7 +148,10 @@ def _has_probabilities(several: Answers) -> bool:
 
 
 def _row(id: str, several: Answers) -> ScoredRow:
-    """The answers of all epochs as one: the mean of their probabilities, unless most of them are missing."""
+    """The answers of all epochs as one row: the mean of the probabilities.
+
+    If most epochs have no probabilities, the row has no numbers and the most frequent note.
+    """
     where = several[0][0]
     logged = [(place, answer["logps"]) for place, answer in several if answer.get("logps")]
     given = [numbers(place, ["a log-probability"] * len(logps), logps) for place, logps in logged]
@@ -161,19 +171,19 @@ def _read_archive(path: Path, archive: zipfile.ZipFile) -> tuple[dict[str, Any],
     if HEADER not in names:
         raise _unfinished_error(path, "there is no header in it")
     if (size := sum(member.file_size for member in members)) > WHOLE:
-        raise ValueError(f"it has {size:,} bytes when it is decompressed, and {WHOLE:,} are allowed")
+        raise ValueError(f"its contents have {size:,} bytes after decompression, more than the limit of {WHOLE:,}")
     samples = (name for name in names if name.startswith("samples/") and name.endswith(".json"))
     return _read_member(archive, HEADER), (_read_member(archive, name) for name in samples)
 
 
 def _read_member(archive: zipfile.ZipFile, name: str) -> Any:
     if (size := archive.getinfo(name).file_size) > LARGEST:
-        raise ValueError(f"{name} in it has {size:,} bytes, and {LARGEST:,} are allowed")
+        raise ValueError(f"{name} in it has {size:,} bytes, more than the limit of {LARGEST:,}")
     return from_json(archive.read(name).decode())
 
 
 def _read_json(path: Path) -> dict[str, Any] | None:
-    """A log in JSON; None if the file is something else, or damaged: the reader of its own format reports that."""
+    """A log in JSON; None if the file is of another format or damaged, which the reader of that format reports."""
     with suppress(OSError, ValueError):
         whole = read_parsed(path, from_json)
         if isinstance(whole, dict) and isinstance(whole.get("eval"), dict) and "status" in whole:
@@ -182,13 +192,11 @@ def _read_json(path: Path) -> dict[str, Any] | None:
 
 
 def _unfinished_error(path: Path, why: str) -> BadInput:
-    return BadInput(
-        f"'{path}' is of an evaluation that did not finish: {why}. Finish it with: inspect eval-retry '{path}'."
-    )
+    return BadInput(f"The evaluation in '{path}' did not finish: {why}. Finish it with: inspect eval-retry '{path}'.")
 
 
 def model_of(path: Path) -> str:
-    """The model that a log names; empty if the file is no log, or damaged."""
+    """The name of the model in a log; empty if the file is not a log or is damaged."""
     if path.suffix in (".eval", ".json"):
         with suppress(BadInput), _open_samples(path) as (header, _):
             return "" if header is None else str(header["eval"]["model"])
@@ -196,7 +204,7 @@ def model_of(path: Path) -> str:
 
 
 def read_texts(path: Path) -> Iterator[tuple[str, str, str, list[str]]]:
-    """The texts of a log of any task: for each sample its place, id, prompt and replies."""
+    """Yield the place, id, prompt and replies of each sample of a log, whatever its task."""
     with _open_samples(path) as (_, samples):
         for sample in samples:
             prompt = sample.get("input")
@@ -209,19 +217,22 @@ def read_texts(path: Path) -> Iterator[tuple[str, str, str, list[str]]]:
 
 
 def _message_text(content: Any) -> str:
-    """The text of a message, which may come in parts."""
+    """The text of a message, whose content is a text or a list of parts."""
     return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
 
 
 def score_log(log: Log, foreign: Foreign) -> Scored:
-    """The scores of the answers in a log, for each of its datasets, or those that are named.
+    """Score the answers in a log, for each of its datasets or for those that `foreign.dataset` names.
 
-    Items that are not in it were excluded by inspect's limit: the log has a sample. Measures of probabilities are
-    excluded if the log has none.
+    If the log lacks items of a dataset, inspect had a limit, and the results are of a sample. Measures that need
+    probabilities are excluded if the log has no probabilities.
     """
     file, kind, dataset = log.path.name, foreign.kind or "causal", foreign.dataset
     if foreign.columns or foreign.options:
-        raise BadInput(f"{file} is a log of inspect_ai, which says what was asked: leave out `columns` and `option`.")
+        raise BadInput(
+            f"`columns` and `option` do not apply to a log of inspect_ai, which records what was asked. Got {file}. "
+            "Leave them out."
+        )
     chosen = {str(name) for name in ([dataset] if isinstance(dataset, str | Path | Dataset) else dataset or ())}
     if chosen - log.datasets.keys():
         raise BadInput(f"{file} is a log of {' and '.join(log.datasets)}. Got `dataset` {', '.join(sorted(chosen))}.")
@@ -246,9 +257,9 @@ def score_log(log: Log, foreign: Foreign) -> Scored:
         how = "the mean of its probabilities" if log.probable else "the most frequent one"
         notes.append(f"Each item was asked {log.epochs} times. Its answer is {how}.")
     origin = Imported(file, sha256, "log of inspect_ai", names, rows, matched)
-    words = () if log.labels == USUAL else log.labels  # so that NLI and BBQ can be of one run
+    words = () if log.labels == USUAL else log.labels  # so that NLI and BBQ can be in one run
     identity = json.dumps([log.model, words, log.settings], sort_keys=True, default=str)
-    # Arguments of the model may have paths.
+    # Arguments of the model are not stored, since they may contain paths.
     settings = [f"{name}={value}" for name, value in log.settings.items() if name != MODEL_ARGS]
     settings += [f"labels={','.join(log.labels)}"] if log.labels else []
     how_asked = ", ".join(settings) or "the provider's own"
@@ -256,7 +267,7 @@ def score_log(log: Log, foreign: Foreign) -> Scored:
 
 
 def _tasks(log: Log, name: str, foreign: Foreign, kind: str) -> list[PlannedTask]:
-    """The tasks on one dataset of the log: the measures that ask what inspect asked, and need no more than there is."""
+    """The tasks on one dataset of the log, for the measures that its answers are enough for."""
     logged = log.datasets[name]
     options = dict(logged["options"])
     if not log.labels:
@@ -265,14 +276,14 @@ def _tasks(log: Log, name: str, foreign: Foreign, kind: str) -> list[PlannedTask
     tasks = spec.tasks_for(kind)
     if (ours := tasks[0].task.dataset.version) != logged["version"]:
         raise BadInput(
-            f"{log.path.name} has version {logged['version']} of dataset '{name}', this evenhand has version "
-            f"{ours}. Run inspect again, or use the evenhand that it was run with."
+            f"{log.path.name} was made with version {logged['version']} of dataset '{name}'. This evenhand has version "
+            f"{ours}. Run inspect again, or import the log with the evenhand that made it."
         )
     possible = [planned for planned in same_questions(tasks) if log.probable or not _needs_probabilities(planned)]
     if spec.measures and (lost := [planned.task.measure.name for planned in tasks if planned not in possible]):
         raise BadInput(
-            f"{', '.join(lost)} cannot be had from {log.path.name}: its answers are what replies say. Measures of "
-            "probabilities need a provider that gives them: inspect eval ... --logprobs --top-logprobs 20."
+            f"{', '.join(lost)} needs probabilities, and {log.path.name} has replies only. Use a provider that gives "
+            "log-probabilities: inspect eval ... --logprobs --top-logprobs 20."
         )
     return possible
 
@@ -287,7 +298,7 @@ def _restrict_to(planned: PlannedTask, items: list[Item]) -> PlannedTask:
 
 
 def _row_for(log: Log, planned: PlannedTask, row: ScoredRow) -> ScoredRow:
-    """The row; without its numbers if the measure needs probabilities and they are none."""
+    """The row; without its numbers if the measure needs probabilities and the numbers only encode a choice."""
     if row.id in log.probable or not _needs_probabilities(planned):
         return row
     return replace(row, numbers=(), note=row.note or "no log-probabilities in the log")

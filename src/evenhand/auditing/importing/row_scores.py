@@ -1,4 +1,4 @@
-"""Imported rows of numbers: which item each belongs to, and its score, as given or computed by the measure."""
+"""Match imported rows of numbers with items, and score them: a row has a score or the answers to a measure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ from evenhand.stats.estimate import TOO_FAR, number_fault
 
 SCORE = ("score",)
 NAMED = 3
-"""How many rows or items a warning names."""
+"""The most rows or items that a warning names."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredRow:
-    """The numbers of one item, which is known by `id` or `texts`; without both, by the row's place in the file.
+    """The numbers of one item, which is known by `id` or `texts`; without these, by the row's place in the file.
 
-    `where` is the line or row, for messages. A row without numbers says that the item has no score, `note` why.
+    `where` is the line or row, for messages. An item whose row has no numbers has no score; `note` has the reason.
     """
 
     where: str
@@ -44,29 +44,29 @@ class ScoredRow:
 
 
 def numbers(where: str, names: Sequence[str], given: Sequence[Any]) -> tuple[float, ...]:
-    """The numbers of a row; none if all of its cells are empty. An error for anything that is not a finite number."""
+    """The numbers of a row; none if all of its cells are empty. Raise an error if a cell is not a finite number."""
     if all(value is None or (isinstance(value, str) and not value.strip()) for value in given):
         return ()
     return tuple(_parse_number(where, name, value) for name, value in zip(names, given, strict=True))
 
 
 def _parse_number(where: str, name: str, value: Any) -> float:
-    wanted = f"{where}: {name} must be a finite number. Got {value!r}."
+    message = f"{where}: {name} must be a finite number. Got {value!r}."
     try:
         if isinstance(value, bool) or not isinstance(value, str | Real) or "_" in str(value):
             raise ValueError
         number = float(value)
     except (ValueError, OverflowError):
-        raise BadInput(wanted) from None
+        raise BadInput(message) from None
     if why := number_fault(number):
-        wanted += f" It is {why}: is it damaged?" * (why == TOO_FAR)
-        raise BadInput(f"{wanted} If the item has no score, leave the row out or the cell empty.")
+        message += f" It is {why}: is it damaged?" * (why == TOO_FAR)
+        raise BadInput(f"{message} If the item has no score, leave the row out or the cell empty.")
     return number
 
 
 @dataclass(frozen=True)
 class Foreign:
-    """What a user says of scores that were computed elsewhere."""
+    """What the user says about imported scores: the parameters of `evenhand.from_scores`."""
 
     dataset: Datasets
     measure: Measures
@@ -77,13 +77,13 @@ class Foreign:
     seed: int
 
     def spec(self, dataset: Datasets, options: Mapping[str, Any]) -> AuditSpec:
-        """What would have been measured here."""
+        """The spec of an audit that would give these scores."""
         return AuditSpec.of(dataset=dataset, measure=self.measure, options=options, seed=self.seed)
 
 
 @dataclass(frozen=True)
 class Scored:
-    """Tasks with the scores of their items, where these come from, and what is known of the model: `identity`."""
+    """Tasks with the scores of their items, where the scores come from, and what tells the model from others."""
 
     planned: list[PlannedTask]
     scores: list[list[Score]]
@@ -93,20 +93,20 @@ class Scored:
     warnings: list[str]
     caveats: list[str]
     settings: str = ""
-    """How the model was asked, where that is known."""
+    """How the model was asked; empty if that is not known."""
 
 
 @dataclass(frozen=True)
 class Matched:
-    """The row of each item, None if it has none; and the rows that match no item."""
+    """The row of each item (None if the item has no row), and the rows that match no item."""
 
     rows: list[ScoredRow | None]
     unmatched: list[ScoredRow]
     total: int = 0
-    """All rows, if several may be of one item."""
+    """The number of all rows; 0 if every item has at most one row, so that they can be counted."""
 
     def warnings(self, dataset: Dataset, file: str) -> list[str]:
-        """How many rows and items have no partner, and the first of them."""
+        """Sentences on the rows that match no item and the items without a row: their numbers and the first few."""
         lines = []
         if self.unmatched:
             named = [f"{row.where.rpartition(', ')[2]}: {shorten(row.what, 60)}" for row in self.unmatched[:NAMED]]
@@ -122,19 +122,22 @@ class Matched:
 
 
 def match(rows: Sequence[ScoredRow], dataset: Dataset, file: str) -> Matched:
-    """Match rows with items: by text where rows have one, even if the id is another item's; else by id, or in order."""
+    """Match rows with items: by their texts, if rows have these; otherwise by id; without both, in order.
+
+    Texts count even if the id of the row is another item's.
+    """
     if not rows:
         raise BadInput(f"{file} has no rows.")
     if not rows[0].id and not rows[0].texts:
         if len(rows) != len(dataset.items):
             raise BadInput(
-                f"{file} has {len(rows):,} numbers, and '{dataset.name}' {len(dataset.items):,} items. Numbers without "
-                "ids or texts must be one for each item, in order."
+                f"{file} has {len(rows):,} numbers, and '{dataset.name}' has {len(dataset.items):,} items. Numbers "
+                "without ids or texts must be one for each item, in the order of the items."
             )
         return Matched(list(rows), [])
     by_text: dict[tuple[str, ...], list[Item]] = {}
-    for one in dataset.items if rows[0].texts else ():
-        by_text.setdefault(texts(one)[: len(rows[0].texts)], []).append(one)
+    for candidate in dataset.items if rows[0].texts else ():
+        by_text.setdefault(texts(candidate)[: len(rows[0].texts)], []).append(candidate)
     by_id = {item.id: item for item in dataset.items}
     matched: dict[str, ScoredRow] = {}
     unmatched = []
@@ -144,12 +147,12 @@ def match(rows: Sequence[ScoredRow], dataset: Dataset, file: str) -> Matched:
             unmatched.append(row)
         elif matched.setdefault(item.id, row) is not row:
             first = matched[item.id].where
-            raise BadInput(f"{row.where}: item '{item.id}' has a score already, in {first}. Each may have one row.")
+            raise BadInput(f"{row.where}: item '{item.id}' has a score already, in {first}. Give one row per item.")
     if not matched:
         row = unmatched[0]
         raise BadInput(
-            f"No row of {file} is an item of '{dataset.name}'. The first is {row.what}, an item is "
-            f"{(texts(dataset.items[0])[0] if row.texts else dataset.items[0].id)!r}. Are they of another dataset?"
+            f"No row of {file} is an item of '{dataset.name}'. The first row is {row.what}; the first item is "
+            f"{(texts(dataset.items[0])[0] if row.texts else dataset.items[0].id)!r}. Are the rows of another dataset?"
         )
     if not any(row.numbers for row in matched.values()):
         why = next(iter(matched.values())).note or "its cells are empty"
@@ -158,23 +161,23 @@ def match(rows: Sequence[ScoredRow], dataset: Dataset, file: str) -> Matched:
 
 
 def same_questions(tasks: Sequence[PlannedTask]) -> list[PlannedTask]:
-    """The tasks whose measures ask the same questions as the first one's."""
+    """The tasks whose measures ask the same questions as the measure of the first task."""
     item = tasks[0].task.dataset.items[0]
     questions = questions_of(item, tasks[0].task.measure)
     return [planned for planned in tasks if questions_of(item, planned.task.measure) == questions]
 
 
 def _item(row: ScoredRow, same: list[Item]) -> Item | None:
-    """The item of the row, among those of the same text; if there are several, its id decides."""
+    """The item of a row, from the items `same` with its text; None if there are none. Of several, the id decides."""
     if len(same) > 1 and not (same := [item for item in same if item.id == row.id]):
-        raise BadInput(f"{row.where}: several items have the text {row.texts[0]!r}. Tell them apart by `id`.")
+        raise BadInput(f"{row.where}: several items have the text {row.texts[0]!r}. Give the `id` of the item, too.")
     return same[0] if same else None
 
 
 def scores_of(
     task: Task, rows: Sequence[ScoredRow | None], file: str, names: Sequence[str], kind: str = ""
 ) -> list[Score]:
-    """The score of each item, without a value where it has no row or its row no number; `kind` is the model's."""
+    """The score of each item; NaN if it has no row or its row has no number. `kind` is the kind of the model."""
     scores = []
     for item, row in zip(task.dataset.items, rows, strict=True):
         if row is None or not row.numbers:
@@ -182,7 +185,7 @@ def scores_of(
             scores.append(Score(item.id, nan, item.groups, why))
         elif tuple(names) == SCORE:
             scores.append(_given_score(task, item, row))
-        elif hasattr(task.measure, "of_numbers"):  # which only compares them, so that they may be on any scale
+        elif hasattr(task.measure, "of_numbers"):  # only compares the numbers, which may be on any scale
             try:
                 scores.append(Score(item.id, task.measure.of_numbers(*row.numbers), item.groups))
             except Unscored as reason:
@@ -193,44 +196,44 @@ def scores_of(
 
 
 def _given_score(task: Task, item: Item, row: ScoredRow) -> Score:
-    """The given score; an error if it is beyond the measure's bounds, which hold for a single item, too."""
+    """The score in the row. Raise an error if it is outside the measure's bounds, which hold for single items, too."""
     given = Score(item.id, row.numbers[0], item.groups)
     value = summary_of(task.measure).inside(item.groups)([given])
     low, high = Traits.of(task.measure).bounds
     if value < low or value > high:
         raise BadInput(
-            f"{row.where}: a score of {task.measure.name} is from {low:g} to {high:g}. Got {row.numbers[0]:g}: "
-            "is it of another measure?"
+            f"{row.where}: a score of {task.measure.name} is from {low:g} to {high:g}. Got {row.numbers[0]:g}. "
+            "Is it of another measure?"
         )
     return given
 
 
 def _answers(task: Task, item: Item, row: ScoredRow, kind: str) -> list[Answer]:
-    """The numbers of a row as answers to the measure's questions; an error if they cannot be log-probabilities."""
+    """The numbers of a row as answers to the measure's questions. Raise an error if they are no log-probabilities."""
     questions, given = questions_of(item, task.measure), row.numbers
     if isinstance(item, Blank) and not Traits.of(task.measure).answers:
         return _candidate_answers(questions, given, kind, row.where)
     answers = [Answer(given)] if len(questions) == 1 else [Answer((number,)) for number in given]
     if len(answers) != len(questions):
-        wanted = ", ".join(Traits.of(task.measure).answers)
-        raise BadInput(f"{row.where}: {task.measure.name} takes {wanted}. Got {len(given)} numbers.")
+        answer_names = ", ".join(Traits.of(task.measure).answers)
+        raise BadInput(f"{row.where}: {task.measure.name} needs {answer_names}. Got {len(given)} numbers.")
     for question, answer in zip(questions, answers, strict=True):
         if note := check_answer(question, answer).note:
             raise BadInput(
-                f"{row.where}: {note}. Got {', '.join(f'{n:g}' for n in given)}. Numbers of {task.measure.name} are "
-                "natural logarithms of probabilities."
+                f"{row.where}: {note}. Got {', '.join(f'{n:g}' for n in given)}. {task.measure.name} needs natural "
+                "logarithms of probabilities."
             )
     return answers
 
 
 def _candidate_answers(questions: Sequence[Question], given: Sequence[float], kind: str, where: str) -> list[Answer]:
-    """A causal model's answers: likelihoods of the sentence with each candidate, normalised over the candidates."""
+    """A causal model's answers: the likelihood of the sentence with each candidate, normalised over the candidates."""
     answers = []
     for question in questions:
         if kind != "causal" or not isinstance(question, Fill) or question.hidden or len(question.among) != len(given):
             raise BadInput(
-                f"{where}: likelihoods of whole sentences, one for each pronoun, say which of them a causal model "
-                "prefers. Measures of masked models, or with other questions, ask the model itself: `evenhand audit`."
+                f"{where}: likelihoods of whole sentences, one for each pronoun, can only be imported for a causal "
+                "model and a measure that compares the pronouns. For other models and measures, use `evenhand audit`."
             )
         logp = given[question.among.index(question.answer)] - float(np.logaddexp.reduce(given))
         answers.append(Answer((logp,)))

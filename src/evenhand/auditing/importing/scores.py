@@ -1,8 +1,8 @@
-"""Runs of scores that were computed elsewhere, from files of any format or a data frame.
+"""Import scores that were computed elsewhere, from a file or a data frame, as a run.
 
-Samples of lm-evaluation-harness, which it writes with --log_samples, have the requests of a document as `arguments`, a
-context and its continuation each, and as `resps` the log-likelihoods of the continuations (natural logarithms), in the
-same order; since 0.4 the numbers are strings. Documents of tasks that evenhand exported name their dataset and item.
+lm-evaluation-harness writes samples with --log_samples. The `arguments` of a sample are the requests for a document, a
+context and a continuation each. Its `resps` are the log-likelihoods of the continuations (natural logarithms), in the
+same order; since version 0.4 these are strings. The documents of tasks that evenhand exported name dataset and item.
 """
 
 import hashlib
@@ -60,13 +60,13 @@ from evenhand.stats.estimate import number_fault
 log = logging.getLogger(__name__)
 
 KNOWN_BY = ("id", "text", "other")
-"""Columns that an item is known by; `other` is the second text of a pair."""
+"""The columns that identify an item; `other` is the second text of a pair."""
 HINT = "Name yours with `columns`, as in id=COLUMN."
 TASKS = ("intrasentence", "intersentence")
 SHAPE = '{"intrasentence": [{"id": ..., "score": ...}, ...], "intersentence": [...]}'
 SAMPLE = ("arguments", "doc", "resps")
 EXPORTED = ("id", "dataset", "version", "choices")
-"""What a document of an exported task has."""
+"""The fields in every document of a task that evenhand exported."""
 
 
 def import_scores(
@@ -75,7 +75,7 @@ def import_scores(
     """Make a run of scores that were computed elsewhere: see `evenhand.from_scores`."""
     started, clock = datetime.now(UTC), time.monotonic()
     if name is None and isinstance(source, pd.DataFrame):
-        raise BadInput("Scores of a data frame need the name of their model: give `name`.")
+        raise BadInput("`name` is needed for a data frame: it is the name of the model that the scores are of.")
     check_known("kind of model", [foreign.kind] if foreign.kind is not None else [], KINDS)
     if isinstance(source, Path) and not source.is_file():
         raise BadInput(f"There is no file '{source}'. Give a file with a score for each item.")
@@ -88,7 +88,7 @@ def import_scores(
     else:
         read = inspect_log.score_log(logged, foreign) if logged else _score_rows(source, foreign)
     tasks, records = [planned.task for planned in read.planned], [planned.record for planned in read.planned]
-    model = Table({}, name, hashlib.sha256(f"{name}\n{read.identity}".encode()).hexdigest())  # never asked
+    model = Table({}, name, hashlib.sha256(f"{name}\n{read.identity}".encode()).hexdigest())  # for its fingerprint
     results = [result(model, *each, seed=foreign.seed) for each in zip(tasks, read.scores, strict=True)]
     for line in read.warnings:
         log.warning(line)
@@ -113,25 +113,25 @@ def import_scores(
         audits = (*stays, add_outcomes(audited, tasks, results))
         record = RunRecord(model=name, fingerprint=model.fingerprint, audits=audits, sha256={})
         run = finish(path, record, tasks, results, reader, before)
-        (path / folder.ANSWERS).unlink(missing_ok=True)  # of a run that was here, if this one is `fresh`
+        (path / folder.ANSWERS).unlink(missing_ok=True)  # with `fresh`, the folder may have answers of another run
         return run
 
 
 def name_of(file: Path) -> str:
-    """The model's name where none is given: the one in a log of inspect_ai, or the file's."""
+    """The model's name if the user gives none: the model in a log of inspect_ai, or the name of the file."""
     return inspect_log.model_of(file.expanduser()) or file.stem
 
 
 def _score_rows(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
     kind, dataset, sample = foreign.kind or "", foreign.dataset or None, None
     if isinstance(source, Path) and (sample := _first_sample(source)):
-        # Samples are of a causal model, unless our backend for masked ones says otherwise.
+        # Samples are of a causal model, unless our backend for masked models has written another kind.
         kind = kind or _model_kind(source) or "causal"
         if dataset is None and _has_all(sample["doc"], EXPORTED):
             dataset = str(sample["doc"]["dataset"]) or None
     spec = foreign.spec(dataset, foreign.options)
     if len(spec.sources) != 1:
-        raise BadInput(f"Scores are of one dataset: `dataset`. Got {len(spec.sources) or 'none'}.")
+        raise BadInput(f"`dataset` must be the one dataset that the scores are of. Got {len(spec.sources) or 'none'}.")
     possible = spec.tasks_for(kind or "masked")
     rows, origin = _read_rows(source, foreign.columns, [planned.task for planned in possible], sample is not None)
     names, file = origin.numbers, origin.file
@@ -150,26 +150,26 @@ def _score_rows(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
 
 
 def _fitting_tasks(names: tuple[str, ...], tasks: Sequence[PlannedTask], named: Sequence[object]) -> list[PlannedTask]:
-    """The tasks that the numbers can belong to: one for scores; for answers, all that ask the same as the first."""
+    """The tasks that the numbers can be of: one task for scores; for answers, all tasks with the same questions."""
     if names == SCORE:
         if len(tasks) > 1:
             several = ", ".join(planned.task.measure.name for planned in tasks)
-            raise BadInput(f"A score is of one measure. Say which: `measure`, one of {several}.")
+            raise BadInput(f"`measure` must be the one measure that the scores are of. Give one of {several}.")
         return list(tasks)
     same = [planned for planned in same_questions(tasks) if Traits.of(planned.task.measure).answers == names]
     if named and (others := [planned.task.measure.name for planned in tasks if planned not in same]):
         first = tasks[0].task.measure.name
-        raise BadInput(f"{', '.join(others)} asks something else than {first}. Import them one by one.")
+        raise BadInput(f"{', '.join(others)} asks other questions than {first}. Import the measures one by one.")
     return same
 
 
 def _read_rows(
     source: pd.DataFrame | Path, columns: Mapping[str, str], tasks: Sequence[Task], samples: bool
 ) -> tuple[list[ScoredRow], Imported]:
-    """The rows of a data frame or file with scores of these tasks, all of one dataset; `columns` are its own names.
+    """Read the rows of a data frame or file with scores of these tasks, all of one dataset.
 
-    A txt file has one number on each line, a json file StereoSet's predictions, a jsonl file may have `samples` of
-    lm-evaluation-harness; everything else is a table.
+    `columns` has the names of columns in the file. A txt file has one number on each line, a json file has StereoSet's
+    predictions, and with `samples` a jsonl file has samples of lm-evaluation-harness. Other files are tables.
     """
     answers = Traits.of(tasks[0].measure).answers
     check_known("column", columns, (*KNOWN_BY, *SCORE, *answers))
@@ -204,61 +204,64 @@ def _read_rows(
 
 
 def _read_column(path: Path) -> list[ScoredRow]:
-    """The numbers, in order; an empty line between two of them is an error, since the order would be lost."""
+    """The numbers, in order. Raise an error for an empty line between numbers: its item could not be known."""
     whole = read_given(path, str, "", "Give a UTF-8 text file with a number on each line.")
     listed = []
     for line, text in enumerate(whole.removeprefix("\ufeff").rstrip().splitlines(), start=1):
         where = f"{path}, line {line}"
         if not text.strip():
-            raise BadInput(f"{where} is empty. Each line is the score of one item, in the order of the dataset.")
+            raise BadInput(f"{where} is empty. Each line must have the score of an item, in the order of the dataset.")
         listed.append(ScoredRow(where, numbers(where, ["the line"], [text])))
     return listed
 
 
 def predictions(path: str | Path) -> dict[str, dict[str, float]]:
-    """The score of each sentence, higher being likelier, by task and sentence id; a task may be missing.
+    """The score of each sentence in a file of predictions, by task and sentence id; a task may be missing.
 
-    Such files come from eval_discriminative_models.py and eval_generative_models.py of moinnadeem/StereoSet, and from
-    bias-bench, which keeps their form.
+    A higher score means a likelier sentence. Such files are written by eval_discriminative_models.py and
+    eval_generative_models.py of moinnadeem/StereoSet, and in the same format by bias-bench.
     """
     path = Path(path).expanduser()
     whole = read_given(path, from_json, "StereoSet's predictions", "Give a whole file, in JSON.")
     if not isinstance(whole, dict) or not set(whole) & set(TASKS):
-        keys = ", ".join(map(str, whole)) if isinstance(whole, dict) else type(whole).__name__
-        raise BadInput(f"'{path}' is no file of StereoSet's predictions, which looks like {SHAPE}. Got: {keys[:200]}.")
+        got = f"the keys {', '.join(map(str, whole))}" if isinstance(whole, dict) else f"a {type(whole).__name__}"
+        raise BadInput(f"'{path}' is not a file of StereoSet's predictions, {SHAPE}. Got {got[:200]}.")
     scores: dict[str, dict[str, float]] = {task: {} for task in TASKS if task in whole}
-    for task, of in scores.items():
+    for task, by_id in scores.items():
         if not isinstance(whole[task], list):
             got = type(whole[task]).__name__
             raise BadInput(f"'{path}': {task} must be a list of sentences with id and score. Got {got}.")
         for number, row in enumerate(whole[task], start=1):
             where = f"'{path}', sentence {number} of {task}"
             if not isinstance(row, dict) or not isinstance(row.get("id"), str):
-                raise BadInput(f"{where}: it needs the id of a sentence and a score. Got {str(row)[:100]!r}.")
+                raise BadInput(f"{where}: a sentence must have an id and a score. Got {str(row)[:100]!r}.")
             id, score = row["id"], row.get("score")
             if not isinstance(score, int | float) or isinstance(score, bool) or number_fault(score):
                 raise BadInput(f"{where}: the score of '{id}' must be a number. Got {score!r}.")
-            if id in of:
-                raise BadInput(f"{where}: the id '{id}' occurred before. Each sentence has one score.")
-            of[id] = float(score)
+            if id in by_id:
+                raise BadInput(f"{where}: the id '{id}' occurred before. Give one score per sentence.")
+            by_id[id] = float(score)
     return scores
 
 
 def _read_predictions(path: Path, task: Task) -> Iterator[ScoredRow]:
-    """A row for each item of StereoSet, whose sentences have ids of their own; and for each sentence of no item."""
+    """Yield a row for each predicted item of StereoSet, then one for each sentence that belongs to no item.
+
+    A row whose item lacks a sentence has no numbers.
+    """
     predicted = predictions(path)
     table = task.dataset.table()
     ids = [f"{label} id" for label in ("stereotype", "anti-stereotype", "unrelated")]
     if not set(ids) <= set(table.columns):
         known = "stereoset, stereoset-intrasentence or stereoset-intersentence"
         raise BadInput(
-            f"'{path}' has StereoSet's predictions, which are of {known}. Got `dataset` '{task.dataset.name}'."
+            f"'{path}' has StereoSet's predictions, so `dataset` must be {known}. Got '{task.dataset.name}'."
         )
     left = {(kind, id) for kind in dict.fromkeys(table["task"]) for id in predicted.get(kind, {})}
     for item, row in zip(table.index, table.to_dict("records"), strict=True):
-        of, own = predicted.get(row["task"], {}), [row[name] for name in ids]
-        scores = tuple(of[id] for id in own if id in of)
-        left -= {(row["task"], id) for id in own}
+        by_id, item_ids = predicted.get(row["task"], {}), [row[name] for name in ids]
+        scores = tuple(by_id[id] for id in item_ids if id in by_id)
+        left -= {(row["task"], id) for id in item_ids}
         if scores:
             yield ScoredRow(f"{path}, item {item}", scores if len(scores) == len(ids) else (), str(item))
     for kind, id in sorted(left):
@@ -267,7 +270,7 @@ def _read_predictions(path: Path, task: Task) -> Iterator[ScoredRow]:
 
 def _first_sample(path: Path) -> dict[str, Any] | None:
     """The first line of lm-evaluation-harness's samples; None if the file is something else, or damaged."""
-    with suppress(OSError, ValueError):  # its reader says what is wrong
+    with suppress(OSError, ValueError):  # the reader of the file reports what is wrong
         first = next((row for _, row in json_lines(path)), None) if path.suffix == ".jsonl" else None
         return first if _has_all(first, SAMPLE) else None
     return None
@@ -278,7 +281,7 @@ def _has_all(given: object, names: Sequence[str]) -> bool:
 
 
 def _model_kind(path: Path) -> str:
-    """The kind of model that our backend wrote to the results beside the samples; empty for other backends."""
+    """The kind of model that our backend wrote into the results next to the samples; empty for other backends."""
     date = path.stem.rpartition("_")[2]
     with suppress(OSError, ValueError, LookupError, TypeError):
         results = from_json(path.with_name(f"results_{date}.json").read_text(encoding="utf-8"))
@@ -287,22 +290,23 @@ def _model_kind(path: Path) -> str:
 
 
 def _read_samples(path: Path, dataset: Dataset) -> Iterator[ScoredRow]:
-    """Each sample: its texts, context and continuation together, and the log-likelihood of each."""
+    """Yield a row for each sample: its texts (context + continuation) and the log-likelihood of each."""
     filters: set[str] = set()
-    may_lack = bool(_model_kind(path))  # NaN of our backend is an item without a score; elsewhere something went wrong
+    may_lack = bool(_model_kind(path))  # our backend writes NaN for an item without a score; elsewhere it is an error
     for line, sample in json_lines(path):
         where = f"{path}, line {line}"
         if not _has_all(sample, SAMPLE):
-            raise BadInput(f"{where} is not a sample of lm-evaluation-harness: {', '.join(SAMPLE)} are needed.")
+            raise BadInput(f"{where} is not a sample of lm-evaluation-harness. A sample has {', '.join(SAMPLE)}.")
         filters.add(str(sample.get("filter", "none")))
         if len(filters) > 1:
             several = ", ".join(sorted(filters))
-            raise BadInput(f"{where}: the file has samples of several filters, {several}. Keep those of one.")
+            raise BadInput(f"{where}: the file has samples of several filters, {several}. Keep the samples of one.")
         id = _exported_id(where, sample["doc"], dataset)
         texts = [_request_text(where, request) for request in _as_list(sample["arguments"])]
         answers = _as_list(sample["resps"])
         if len(texts) != len(answers) or not texts:
-            raise BadInput(f"{where}: a response is needed for each request. Got {len(answers)} for {len(texts)}.")
+            got = f"{len(answers)} for {len(texts)} requests"
+            raise BadInput(f"{where}: `resps` must have a response for each request. Got {got}.")
         for place, answer in enumerate(answers):  # nested: [["-57.3", "False"]]
             while isinstance(answer, list) and answer:
                 answer = answer[0]
@@ -314,23 +318,26 @@ def _read_samples(path: Path, dataset: Dataset) -> Iterator[ScoredRow]:
 
 
 def _exported_id(where: str, doc: Any, dataset: Dataset) -> str:
-    """The id of the item, if it is the document of a task that evenhand exported; it must be of this dataset."""
+    """The id of the item in the document of a task that evenhand exported; empty for other tasks.
+
+    Raise an error if the document is of another dataset, version or options.
+    """
     if not _has_all(doc, EXPORTED):
         return ""
     if not isinstance(options := doc.get("options", {}), dict):
         raise BadInput(f"{where}: the document's options must be an object. Got {str(options)[:40]!r}.")
-    of, wanted = (doc["dataset"], doc["version"]), (base_name(dataset.name), dataset.version)
-    if of != wanted:
-        theirs, ours = (f"'{name}', version {version}" for name, version in (of, wanted))
-        raise BadInput(f"{where} is of the dataset {theirs}, not {ours}. Name its own: `dataset`.")
+    exported, wanted = (doc["dataset"], doc["version"]), (base_name(dataset.name), dataset.version)
+    if exported != wanted:
+        theirs, ours = (f"'{name}', version {version}" for name, version in (exported, wanted))
+        raise BadInput(f"{where} is of the dataset {theirs}, not {ours}. Give the dataset of the file as `dataset`.")
     for name, value in options.items():
         if (ours := str(dataset.options.get(name))) != value:
-            raise BadInput(f"{where}: the task was exported with {name}={value}, not {ours}. Give it: `option`.")
+            raise BadInput(f"{where}: the task was exported with {name}={value}, not {ours}. Give that as `option`.")
     return str(doc["id"])
 
 
 def _as_list(given: Any) -> list[Any]:
-    """A list, or the values of an object whose keys number them: `gen_args_0`, `gen_args_1`, ..."""
+    """A list as it is, or the values of an object with the keys `gen_args_0`, `gen_args_1`, ...; otherwise empty."""
     if isinstance(given, dict):
         return [given[key] for key in sorted(given, key=lambda key: (len(key), key))]
     return given if isinstance(given, list) else []
@@ -340,8 +347,8 @@ def _request_text(where: str, request: Any) -> str:
     parts = _as_list(request)
     if len(parts) < 2 or not all(isinstance(part, str) for part in parts[:2]):
         raise BadInput(
-            f"{where}: a request must be a context and a continuation. Got {str(request)[:60]!r}: samples of generated "
-            "text have no likelihoods."
+            f"{where}: a request must be a context and a continuation. Got {str(request)[:60]!r}. Samples of generated "
+            "text have no likelihoods to import."
         )
     return f"{parts[0]}{parts[1]}"
 
@@ -351,27 +358,27 @@ def _read_table(
     head: Sequence[str],
     columns: Mapping[str, str],
     tasks: Sequence[Task],
-    of: str,
+    table: str,
 ) -> tuple[list[ScoredRow], tuple[str, ...]]:
     """The rows of a table, whose items are known by `id`, or by `text` and `other`; and the names of its numbers.
 
-    An error where a row says that it is of another dataset or measure.
+    `table` is the table in messages. Raise an error if a row says that it is of another dataset or measure.
     """
     if not head:
-        raise BadInput(f"{of[0].upper()}{of[1:]} has no rows.")
+        raise BadInput(f"{table[0].upper()}{table[1:]} has no rows.")
     answers = Traits.of(tasks[0].measure).answers
-    named = {what: columns.get(what, what) for what in (*KNOWN_BY, *SCORE, *answers)}
-    known = {what: named[what] for what in KNOWN_BY if named[what] in head}
-    hint = f"There are: {', '.join(head)}. {HINT}"
+    named = {name: columns.get(name, name) for name in (*KNOWN_BY, *SCORE, *answers)}
+    known = {name: named[name] for name in KNOWN_BY if named[name] in head}
+    hint = f"Its columns are: {', '.join(head)}. {HINT}"
     if not known.keys() & {"id", "text"}:
-        raise BadInput(f"{of} has neither a column 'id' nor 'text', to know items by. {hint}")
+        raise BadInput(f"{table} needs a column 'id' or 'text' that identifies the items. {hint}")
     by_answers = bool(answers) and (named["score"] not in head or any(name in columns for name in answers))
     names = answers if by_answers else SCORE
     scored = [named[name] for name in names]
     if not set(scored) <= set(head):
         wanted = " or ".join(filter(None, ["'score'", " and ".join(f"'{name}'" for name in answers)]))
-        raise BadInput(f"{of} needs the column {wanted}. {hint}")
-    own: list[tuple[str, str, Collection[str]]] = [
+        raise BadInput(f"{table} needs the column {wanted}. {hint}")
+    of_task: list[tuple[str, str, Collection[str]]] = [
         ("dataset", tasks[0].dataset.name, BUILDERS),
         ("measure", tasks[0].measure.name, MEASURES),
     ]
@@ -380,10 +387,10 @@ def _read_table(
     for where, row in records:
         if lacking := [name for name in needed if name not in row]:
             raise BadInput(f"{where} has no '{lacking[0]}'. Every row needs {', '.join(needed)}; a score may be empty.")
-        for what, wanted, others in own if names == SCORE else ():
-            other = base_name(str(row.get(what, "")))
+        for column, wanted, others in of_task if names == SCORE else ():
+            other = base_name(str(row.get(column, "")))
             if other in others and other != base_name(wanted):
-                raise BadInput(f"{where} is of {what} '{other}', not '{wanted}'. Keep the rows of one {what}.")
+                raise BadInput(f"{where} is of {column} '{other}', not '{wanted}'. Keep the rows of one {column}.")
         texts = tuple(str(row[known[name]]) for name in ("text", "other") if name in known)
         id = str(row[known["id"]] if "id" in known else "")
         listed.append(ScoredRow(where, numbers(where, scored, [row[name] for name in scored]), id, texts))

@@ -1,4 +1,4 @@
-"""Texts that were written elsewhere: by vLLM, a batch API, lm-evaluation-harness, inspect, or in any table."""
+"""Import texts that were generated elsewhere: by vLLM, a batch API, lm-evaluation-harness or inspect, or in a table."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,16 +24,16 @@ from evenhand.errors import BadInput, check_known
 from evenhand.runs.record import Imported
 
 TEXT = ("written", "completion", "response", "output", "generated_text", "text")
-"""Names of the column that has what was written; the first that is there counts."""
+"""Names that the column of the generated texts may have; the first that a row has is used."""
 PROMPT, ID = ("prompt", "input", "instruction"), ("id", "custom_id")
 OF_DRAWING = ("longest", "temperature")
-"""Options of measures that say how texts were drawn: known of foreign texts only if the user gives them."""
+"""Options of measures that say how texts were drawn; for imported texts they are only known if the user gives them."""
 TextRow = tuple[str, str, str, list[str]]
-"""Where a text is, the id of its item, its prompt, and the texts themselves."""
+"""The place in the file, for messages; the id of the item; the prompt; and the texts."""
 
 
 def is_of_prompts(foreign: Foreign) -> bool:
-    """Whether the dataset that scores are of asks for texts, so that texts can be scored."""
+    """Whether the items of the user's dataset are prompts, so that the file must have texts."""
     if foreign.dataset is None:
         return False
     for dataset, _ in foreign.spec(foreign.dataset, foreign.options).sources:
@@ -48,7 +48,7 @@ def is_of_prompts(foreign: Foreign) -> bool:
 
 
 def score_texts(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
-    """The scores of texts by all measures of texts, or those that are named; others need the model itself."""
+    """Score texts by the measures that the user named, or by all measures of texts that need no model."""
     check_known("column", foreign.columns, ("id", "prompt", "written"))
     try:
         listed = list(_read(source, foreign.columns))
@@ -56,16 +56,16 @@ def score_texts(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
         raise BadInput(f"'{source}' cannot be read: {error}. Is it UTF-8?") from error
     for where, *_, texts in listed:
         if any(SURROGATE.search(text) for text in texts):
-            raise BadInput(f"{where}: a text has half of a surrogate pair, which is not a character.")
+            raise BadInput(f"{where}: a text has half of a surrogate pair, which is not a character. Correct the file.")
     file = "the data frame" if isinstance(source, pd.DataFrame) else source.name
     if not any(texts for *_, texts in listed):
         raise BadInput(f"{file} has no texts.")
     if why := not_english(countable_text(text) for *_, texts in listed for text in texts):
         raise BadInput(
-            f"{file}: {why} The prompts of {foreign.dataset}, and the words that are looked for, are English."
+            f"{file}: {why} The prompts of {foreign.dataset} and the gendered words that are counted are English."
         )
     spec = foreign.spec(foreign.dataset, foreign.options)
-    if "chat" not in foreign.options:  # are the prompts those of chats?
+    if "chat" not in foreign.options:  # recognise chats by their prompts
         chat = foreign.spec(foreign.dataset, {**foreign.options, "chat": True})
         asked_in_chats = {
             item.text for item in chat.tasks_for("causal")[0].task.dataset.items if isinstance(item, Prompt)
@@ -78,7 +78,7 @@ def score_texts(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
     ]
     if not asked:
         raise BadInput(
-            "Imported texts are scored by written-share and written-undetected. First mentions need the model itself."
+            "`measure` must be written-share or written-undetected for imported texts. First mentions need the model."
         )
     dataset = asked[0].task.dataset
     matched = _match(listed, dataset, file)
@@ -97,13 +97,13 @@ def score_texts(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
 
 
 def _without_unknown_options(planned: PlannedTask, given: Mapping[str, Any]) -> PlannedTask:
-    """The task, whose record has the options of drawing only if they are `given`."""
+    """The task, without the options of drawing in its record unless the user gave them."""
     known = {k: v for k, v in planned.record.measure_options.items() if k in given or k not in OF_DRAWING}
     return replace(planned, record=replace(planned.record, measure_options=known))
 
 
 def _match(listed: Iterable[TextRow], dataset: Dataset, file: str) -> Matched:
-    """The texts of each item, which is known by its id or its prompt."""
+    """Match texts with items, by id or by prompt."""
     known = {item.text: item.id for item in dataset.items if isinstance(item, Prompt)}
     known |= {item.id: item.id for item in dataset.items}
     texts: dict[str, list[str]] = {}
@@ -115,8 +115,8 @@ def _match(listed: Iterable[TextRow], dataset: Dataset, file: str) -> Matched:
             texts.setdefault(item, []).extend(some)
     if not texts:
         raise BadInput(
-            f"No row of {file} is of a prompt of '{dataset.name}'. The first is {unmatched[0].what}, an item is "
-            f"{dataset.items[0].id!r}. Get the prompts by: evenhand datasets export {dataset.name}"
+            f"No row of {file} is of a prompt of '{dataset.name}'. The first row is {unmatched[0].what}; the first "
+            f"item is {dataset.items[0].id!r}. Get the prompts by: evenhand datasets export {dataset.name}"
         )
     by_item = [
         ScoredRow(file, (), item.id, tuple(texts[item.id])) if item.id in texts else None for item in dataset.items
@@ -138,7 +138,7 @@ def _read(source: pd.DataFrame | Path, columns: Mapping[str, str]) -> Iterator[T
                 raise BadInput(f"{source}, line {line}: a row must be an object. Got {str(row)[:60]!r}.")
             where = f"{source}, line {line}"
             yield from (
-                [_of_harness(where, row) or _of_batch(where, row)]
+                [_harness_row(where, row) or _batch_row(where, row)]
                 if "doc" in row or ("custom_id" in row and not {*TEXT[:2], *TEXT[3:]} & set(row))
                 else (_from_table([(where, row)], columns))
             )
@@ -149,22 +149,25 @@ def _read(source: pd.DataFrame | Path, columns: Mapping[str, str]) -> Iterator[T
 def _from_table(records: Iterable[tuple[str, Mapping[Any, Any]]], columns: Mapping[str, str]) -> Iterator[TextRow]:
     for where, row in records:
         text = next((n for n in ([columns["written"]] if "written" in columns else TEXT) if n in row), None)
-        by = [next((n for n in ([columns[w]] if w in columns else names) if n in row), None) for w, names in
+        keys = [next((n for n in ([columns[w]] if w in columns else names) if n in row), None) for w, names in
               (("id", ID), ("prompt", PROMPT))]  # fmt: skip
-        if text is None or by == [None, None]:
+        if text is None or keys == [None, None]:
             raise BadInput(
-                f"{where} needs a column 'written' with the text, and 'id' or 'prompt' to know its item by. There are: "
-                f"{', '.join(map(str, row))}. Name yours with `columns`, as in written=COLUMN."
+                f"{where} needs a column 'written' with the text, and 'id' or 'prompt' to identify its item. Its "
+                f"columns are: {', '.join(map(str, row))}. Name yours with `columns`, as in written=COLUMN."
             )
-        id, prompt = (str(row[name]) if name is not None else "" for name in by)
+        id, prompt = (str(row[name]) if name is not None else "" for name in keys)
         given = row[text]
         missing = given is None or (isinstance(given, float) and given != given)
         several = given if isinstance(given, list | tuple) else [given]
         yield where, id, prompt, [] if missing else [str(text) for text in several]
 
 
-def _of_harness(where: str, row: Mapping[str, Any]) -> TextRow | None:
-    """A sample of lm-evaluation-harness whose task generates text: `arguments` has the prompt, `resps` the texts."""
+def _harness_row(where: str, row: Mapping[str, Any]) -> TextRow | None:
+    """A sample of generated text of lm-evaluation-harness, with the prompt in `arguments` and the texts in `resps`.
+
+    None if the row is no sample.
+    """
     if not isinstance(row.get("doc"), dict) or "resps" not in row:
         return None
     arguments, texts = row.get("arguments"), row["resps"]
@@ -172,17 +175,17 @@ def _of_harness(where: str, row: Mapping[str, Any]) -> TextRow | None:
         arguments = next(iter(arguments.values() if isinstance(arguments, dict) else arguments))
     flat = [text for reply in texts for text in (reply if isinstance(reply, list) else [reply])]
     if not all(isinstance(text, str) for text in flat):
-        raise BadInput(f"{where}: a sample of generated text has texts as `resps`. Got {str(texts)[:60]!r}.")
+        raise BadInput(f"{where}: the `resps` of a sample must be texts. Got {str(texts)[:60]!r}.")
     return where, str(row["doc"].get("id", "")), str(arguments or ""), flat
 
 
-def _of_batch(where: str, row: Mapping[str, Any]) -> TextRow:
-    """Read a line of a batch API's output, whose `custom_id` is the item's id."""
+def _batch_row(where: str, row: Mapping[str, Any]) -> TextRow:
+    """A line of a batch API's output; its `custom_id` is the item's id."""
     response = row.get("response") if isinstance(row.get("response"), dict) else row
     body = response.get("body", response) if isinstance(response, dict) else {}
     choices = body.get("choices") if isinstance(body, dict) else None
     if not isinstance(choices, list):
-        return where, str(row.get("custom_id", "")), "", []  # an error of the API: no text
+        return where, str(row.get("custom_id", "")), "", []  # the API returned an error: no text
     texts = []
     for choice in choices:
         if not isinstance(choice, dict):
