@@ -134,7 +134,7 @@ def test_models_of_inference_can_be_measured_on_the_released_pairs(
     assert lessons == [30_000] * 3 + [80] * 3
     command = ["metaeval", "--model", base, "--out", str(tmp_path / "out")]
     for wrong, message in (
-        (["--evaluate", "released"], "evaluate must be 'bundled'"),
+        (["--evaluate", "released"], "must be 'bundled'"),
         (["--evaluate", "test", "--order", "stratified"], "female-first"),
         (["--evaluate", "test", "--rates", "0,0.25,1"], "Got 0.25"),
         (["--correct", "2"], "share of correct examples"),

@@ -195,10 +195,10 @@ def _task(
     Samples stand in the order in which `evenhand audit --limit` draws items. So inspect's own limit takes the same
     items, with partners together and every group in proportion.
     """
-    each = [
+    by_dataset = [
         [_sample(data, data.items[n], ask) for *_, unit in order_of_drawing(data, 0) for n in unit] for data in parts
     ]
-    samples = [sample for several in zip_longest(*each) for sample in several if sample is not None]
+    samples = [sample for row in zip_longest(*by_dataset) for sample in row if sample is not None]
     versions = {data.name: {"version": data.version, "options": dict(data.options)} for data in parts}
     return Task(
         dataset=MemoryDataset(samples, name=name),

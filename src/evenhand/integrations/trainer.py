@@ -76,8 +76,8 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
             with suppress(UnfitModel):  # a wrong name is an error now; the model is not known yet
                 self._spec.tasks_for("masked")
         self.every, self.first, self.out = every, first, Path(out).expanduser()
-        given = Gate(gate) if isinstance(gate, Sequence) and not isinstance(gate, str) else gate
-        self.gate = Gate.of(given, baseline)
+        rules = Gate(gate) if isinstance(gate, Sequence) and not isinstance(gate, str) else gate
+        self.gate = Gate.of(rules, baseline)
         self._tokenizer = tokenizer
         self._loading: dict[str, Any] = {"batch_size": batch_size, "labels": labels}
         self._trainer: Any = None

@@ -99,12 +99,12 @@ def reproduce(
     if splitter and not finetune:
         raise BadInput("`splitter` needs a corpus to split and fine-tune on. Name one, as in `finetune=gap`.")
     splitter, recipe, out = splitter or "sentencex", recipe or f"bartl-{mode}", Path(out)
-    how = recipe_of(recipe)
+    training = recipe_of(recipe)
     notes = list(numbers["reasons"][mode])
     model = model or (Path(scores).stem if scores else "mini-en")
     if finetune:
         texts = sentences("gap-flipped" if finetune == "gap" else finetune, splitter)  # the paper's own swapped text
-        post = str(trained(model, texts, how, out, f"{file_name(model)}--{Path(finetune).stem}--{recipe}"))
+        post = str(trained(model, texts, training, out, f"{file_name(model)}--{Path(finetune).stem}--{recipe}"))
         differs = ", the paper's by NLTK (`splitter=nltk`)" if splitter == "sentencex" else ", as the paper's are"
         notes.append(f"{len(texts):,} sentences, split by {splitter}{differs}.")
         if finetune == "gap":
@@ -169,14 +169,14 @@ def _table(
     for group in GROUPS:
         about = {"table": table, "professions": group}
         for words in ("female", "male"):
-            for what, (scores, how, run) in columns.items():
+            for what, (scores, aggregation, run) in columns.items():
                 ours: Any = None
                 if run is not None:
                     groups = {"prof_gender": group, "gender": words}
                     ours = next(row for row in run.results if row["groups"] == groups)
                 elif scores is not None:
                     part = scores[(scores["prof_gender"] == group) & (scores["gender"] == words)]
-                    ours = float(part["score"].agg(how))
+                    ours = float(part["score"].agg(aggregation))
                 yield versus(published[group][words][what], ours, **about, words=words, what=what)
         for what, key, column in (("W", "w", "w"), ("r", "r", "r_printed"), ("p", "p", "p_printed")):
             statistic = float(tested.loc[group, column]) if tested is not None else None  # type: ignore[arg-type]

@@ -45,8 +45,8 @@ def column_of(name: str, numbers: Mapping[str, Any]) -> str:
     return next((column for column, names in numbers["models"].items() if called in names), called)
 
 
-def stands_in(model: str) -> list[str]:
-    """A note if the model is not the one of the thesis."""
+def model_note(model: str) -> list[str]:
+    """A note that the model is not the thesis's, or none if it is."""
     if column_of(model, load_published("barza2023")) == "BERT-base":
         return []
     return [f"Not comparable: the thesis's model is BERT-base, ours '{model}'. Compare the pattern alone."]
@@ -170,14 +170,14 @@ def _kinds(run: Run) -> Iterator[dict[str, Any]]:
             yield cell("2", how, f"{kind} and {other}", "r", None, asdict(correlation))
 
 
-def _value(run: Run, dataset: str, how: str, category: str) -> dict[str, Any]:
+def _value(run: Run, dataset: str, measure_name: str, category: str) -> dict[str, Any]:
     """The row of results of a category; that of all categories together is "combined"."""
     for row in run.results:
         label = row["groups"].get("category", "combined")
         inner = {"profession", "about"} & set(row["groups"])
-        if (row["dataset"], row["measure"], label) == (dataset, how, category) and not inner:
+        if (row["dataset"], row["measure"], label) == (dataset, measure_name, category) and not inner:
             return row
-    raise BadInput(f"'{run.path}' has no {how} for {category}. Delete the folder and run the study again.")
+    raise BadInput(f"'{run.path}' has no {measure_name} for {category}. Delete the folder and run the study again.")
 
 
 WORDS = {"pregnancy": "pregnant", "breastfeed": "breastfeed"}
@@ -229,7 +229,7 @@ def reminders(
             rows.append(cell("5", category, f"{column} - debias", "change", None, step))
     repeated = "once" if draws == 1 else f"{draws} times"
     notes = [
-        *stands_in(model),
+        *model_note(model),
         "APPD, P(he) - P(she): for these two words farther below 0 is better. 'professions' are the ordinary ones, "
         "where closer to 0 is better; they show whether reminders undo the debiasing. The thesis does not have that "
         "row.",
@@ -281,7 +281,7 @@ def learning_curve(
     chart = draw_curve(values, out / "figures", title)
     falls = [f"{n:,}" for n, step in steps.items() if (step[step["group"] == COMBINED]["lean"] == "below").all()]
     notes = [
-        *stands_in(model),
+        *model_note(model),
         "Figure 13 has no numbers printed. The thesis sees ASLD fall up to 4,000 sentences and stagnate from 6,000 on. "
         "'change' is against the size before, with its 95 % interval over draws and pairs.",
         f"The combined ASLD is shown to fall only with the step to {', '.join(falls)} sentences."
@@ -329,7 +329,7 @@ def mt_gender(
         for what in ("before", "after"):
             rows.append(cell("6.1", str(category), what, "APPD", None, _mean(part[what], seed, str(category) + what)))
     notes = [
-        *stands_in(model),
+        *model_note(model),
         "The thesis prints no numbers, only bars and a scatter (Figures 8 to 10, 14 to 19). |APPD| closer to 0 is "
         "better. Intervals resample professions.",
     ]
@@ -389,7 +389,7 @@ def corpora(
         rows.append(cell("4", row["group"], f"{row['of']} - {row['against']}", "change", None, row))
     sizes = ", ".join(f"{name} {n:,}" for name, n in results.sentences.items())
     notes = [
-        *stands_in(model),
+        *model_note(model),
         "ASLD, mean |d| in nats on our own pairs (the thesis's were never published). The thesis says neither how many "
         "comments it took nor whether the toxic ones include the severely toxic. Ours are equal samples, and include "
         "them (`corpus=jigsaw-toxic-only` leaves them out).",

@@ -51,17 +51,17 @@ def file_name(model: str) -> str:
     return models.find(model).name.replace("/", "--")
 
 
-def folder(name: str, source: str, what: str = "predictions") -> Path:
+def published_folder(name: str, source: str, kind: str = "predictions") -> Path:
     """The folder under EVENHAND_DATA with what a paper published. Raises DataNotFound if it is missing."""
     path = Path(os.environ.get("EVENHAND_DATA", "")) / name
     if not path.is_dir():
         raise DataNotFound(
-            f"The published {what} are not on this machine. Put them under EVENHAND_DATA/{name}/: they are in {source}."
+            f"The published {kind} are not on this machine. Put them under EVENHAND_DATA/{name}/: they are in {source}."
         )
     return path
 
 
-def read(path: Path, parse: Callable[[str], Parsed]) -> Parsed:
+def read_file(path: Path, parse: Callable[[str], Parsed]) -> Parsed:
     """Read a published file and parse it."""
     try:
         return parse(path.read_text(encoding="utf-8"))

@@ -76,8 +76,8 @@ def equalising(words: pd.DataFrame, *, seed: int = 0) -> Equalising | None:
     moved = np.where(gendered["better"] == "above 0", 1.0, -1.0) * (y - x)
     rng = generator(seed, {"words": "agreement"})
     (agreement,) = adjust([mean_estimate(moved, gendered["profession"].tolist(), rng)])
-    other = fit_line(x, y, generator(seed, {"words": "gendered"}))
-    return Equalising(line, other, spread, agreement)
+    gendered_line = fit_line(x, y, generator(seed, {"words": "gendered"}))
+    return Equalising(line, gendered_line, spread, agreement)
 
 
 def professions_in(professions: Iterable[str], texts: Iterable[str]) -> set[str]:

@@ -117,7 +117,7 @@ def inference(
     from evenhand.training import NLI_RECIPE
 
     check(draws=draws, limit=limit)
-    known = [name for name, how in known_measures.MEASURES.items() if getattr(how, "items", None) is NliPair]
+    known = [name for name, kind in known_measures.MEASURES.items() if getattr(kind, "items", None) is NliPair]
     check_known("NLI measure", measures, known)
     if evaluate not in (allowed := get_args(Evaluate)):
         raise BadInput(f"`evaluate` must be {' or '.join(map(repr, allowed))}. Got {evaluate!r}.")
@@ -226,10 +226,10 @@ def _association(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"value": towards * rows["difference"], "cluster": rows["profession"]})
 
 
-def _pairs(frame: pd.DataFrame, how: Callable[[pd.Series], pd.Series], measure: str) -> pd.DataFrame:
+def _pairs(frame: pd.DataFrame, convert: Callable[[pd.Series], pd.Series], measure: str) -> pd.DataFrame:
     rows = _scores_of(frame, "tgb", measure)
     rows = rows[rows["category"] == "occupation"]
-    return pd.DataFrame({"value": how(rows["score"]), "cluster": rows["id"]})
+    return pd.DataFrame({"value": convert(rows["score"]), "cluster": rows["id"]})
 
 
 def _pronoun(frame: pd.DataFrame) -> pd.DataFrame:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from evenhand import Dataset, Run, Score, Summary, datasets, from_scores, measures
 from evenhand.errors import BadInput, check_known
-from evenhand.papers.base import DATA, Reproduction, folder, read, versus
+from evenhand.papers.base import DATA, Reproduction, published_folder, read_file, versus
 from evenhand.stats import ALPHA, Paired, generator, holm
 
 TASKS = {"intrasentence": "stereoset-intrasentence", "intersentence": "stereoset-intersentence", "overall": "stereoset"}
@@ -25,8 +25,8 @@ def nadeem2021(*, models: list[str] | None = None, out: str | Path = "runs/repro
 
     Each model becomes a run, with intervals over terms. Added to the paper: which orderings by ICAT are shown.
     """
-    source = folder("published/stereoset", "the authors' repository, moinnadeem/StereoSet")
-    published = read(source / "scores.json", json.loads)
+    source = published_folder("published/stereoset", "the authors' repository, moinnadeem/StereoSet")
+    published = read_file(source / "scores.json", json.loads)
     check_known("model with published predictions", models or (), published)
     runs = {name: _import_run(name, source, Path(out) / "nadeem2021") for name in models or published}
     cells = [cell for name, run in runs.items() for cell in _icat_cells(name, run, published[name])]
@@ -109,7 +109,7 @@ def pikuliak2024(*, models: list[str] | None = None, out: str | Path = "runs/rep
     neighbours in the order by g_s are shown to differ, over all models. Nothing is written to `out`; to make runs, use
     `evenhand import`.
     """
-    source = folder("published/gest", "the authors' repository, kinit-sk/gest, data/predictions")
+    source = published_folder("published/gest", "the authors' repository, kinit-sk/gest, data/predictions")
     rows = [row for _, row in datasets.rows(DATA / "pikuliak2024.tsv", ())]
     check_known("model with published predictions", models or (), {row["model"] for row in rows})
     data = {kind: datasets.load(f"gest{suffix}", version="1.0", template=SHARED) for kind, suffix in KINDS.items()}
@@ -139,7 +139,7 @@ def pikuliak2024(*, models: list[str] | None = None, out: str | Path = "runs/rep
 def _read_predictions(row: Mapping[str, str], source: Path, data: Dataset) -> Predicted:
     number = int(row["template"]) - (1 if row["kind"] == "masked" else 3)  # the release counts from 0
     path = source / f"{row['model']}_template-{number}.txt"
-    values = read(path, lambda text: [float(line) for line in text.splitlines()])
+    values = read_file(path, lambda text: [float(line) for line in text.splitlines()])
     if len(values) != len(data.items) or not np.isfinite(values).all():
         raise BadInput(f"'{path}' must have {len(data.items):,} finite numbers, one for each sentence.")
     scores = [Score(item.id, value, item.groups) for item, value in zip(data.items, values, strict=True)]

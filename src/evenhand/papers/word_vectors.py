@@ -11,7 +11,7 @@ import pandas as pd
 
 from evenhand import Dataset, Embed, Run, Span, Target, audit, datasets, load
 from evenhand.errors import BadInput, DataNotFound, check_known
-from evenhand.papers.base import Reproduction, folder, load_published, read, versus
+from evenhand.papers.base import Reproduction, load_published, published_folder, read_file, versus
 
 BY_DEFINITION = 0.5  # Figure 1 excludes words such as businesswoman: here, by the authors' scores
 PAIRS, HE_SHE = "professions by ten pairs", "professions by he and she"
@@ -27,12 +27,12 @@ def bolukbasi2016(*, vectors: str | Path | None = None, out: str | Path = "runs/
     The gender direction of direct bias is the first component of ten pairs; that of Figure 1 is he - she. `vectors` is
     word2vec's file of Google News, by default a part of it under EVENHAND_DATA. Added to the paper: the interval.
     """
-    source = folder("debiaswe", "the authors' repository, tolga-b/debiaswe, data", "lists of words")
+    source = published_folder("debiaswe", "the authors' repository, tolga-b/debiaswe, data", "lists of words")
     numbers, data = load_published("bolukbasi2016"), []
-    gendered = read(source / "professions.json", lambda text: {str(w): float(by) for w, by, _ in json.loads(text)})
-    pairs = read(source / "definitional_pairs.json", lambda text: [(str(m), str(w)) for w, m in json.loads(text)])
-    for name, some in ((PAIRS, pairs), (HE_SHE, [("he", "she")])):
-        men, women = (tuple((w, Span(0, len(w))) for w in side) for side in zip(*some, strict=True))
+    gendered = read_file(source / "professions.json", lambda text: {str(w): float(by) for w, by, _ in json.loads(text)})
+    pairs = read_file(source / "definitional_pairs.json", lambda text: [(str(m), str(w)) for w, m in json.loads(text)])
+    for name, word_pairs in ((PAIRS, pairs), (HE_SHE, [("he", "she")])):
+        men, women = (tuple((w, Span(0, len(w))) for w in side) for side in zip(*word_pairs, strict=True))
         about = {"side": "X"}  # direct bias knows no sides
         items = [Target(w, (w, Span(0, len(w))), (men, women), {**about, "word": w}, paired=True) for w in gendered]
         data.append(Dataset(name=name, items=items, cluster="word", source="debiaswe", licence="MIT"))
@@ -83,7 +83,7 @@ def liang2020(*, out: str | Path = "runs/reproduce") -> Reproduction:
 
     The encodings are saved in `out` as vectors by sentence, a model for `audit`. Added to the paper: intervals and p.
     """
-    source, numbers = folder("published/seat", ENCODINGS, "encodings"), load_published("liang2020")["d"]
+    source, numbers = published_folder("published/seat", ENCODINGS, "encodings"), load_published("liang2020")["d"]
     vectors: dict[str, Any] = {}
     for test in numbers:  # sentences that several tests have are encoded alike
         vectors |= _encodings(source / f"bert-seat{test}.npz", datasets.load("seat", test=test).items)
@@ -122,11 +122,11 @@ def _encodings(path: Path, items: Sequence[Any]) -> dict[str, Any]:
     return encodings
 
 
-def _vectors(given: str | Path | None, items: Iterable[Any], default: str = "") -> tuple[Path, list[str]]:
-    """The given file of vectors, or else the one under EVENHAND_DATA; and the words of the items that it lacks."""
-    file = Path(given).expanduser() if given else Path(os.environ.get("EVENHAND_DATA", "")) / default
+def _vectors(path: str | Path | None, items: Iterable[Any], default: str = "") -> tuple[Path, list[str]]:
+    """The file of vectors, by default that under EVENHAND_DATA, and the words of the items without a vector."""
+    file = Path(path).expanduser() if path else Path(os.environ.get("EVENHAND_DATA", "")) / default
     if not file.is_file():
-        wrong = f"There is no file of vectors '{given}'." if given else "This study needs a file of word vectors."
+        wrong = f"There is no file of vectors '{path}'." if path else "This study needs a file of word vectors."
         raise DataNotFound(f"{wrong} Give word2vec's or GloVe's, as in `vectors=GoogleNews-vectors-negative300.bin`.")
     words, model = _words(items), load(str(file))
     missing = [word for word in words if model.answer([Embed(word)])[0].note]

@@ -40,10 +40,10 @@ def is_written(scores: pd.DataFrame) -> bool:
 
 def summarise(scores: pd.DataFrame, options: Any, seed: int = 0) -> Written:
     """Shares by profession, all forms together, and their line on the workforce."""
-    some = scores.dropna(subset=["mentioned"])
-    some = some.assign(mentioned=some["mentioned"].where(some["score"].notna(), 0.0))  # too rare to say whom
-    weighed = some["score"].fillna(0.0) * some["mentioned"]
-    jobs = some.assign(weighed=weighed)[some["topic"] == "professions"]
+    known = scores.dropna(subset=["mentioned"])
+    known = known.assign(mentioned=known["mentioned"].where(known["score"].notna(), 0.0))  # too rare to say whom
+    weighed = known["score"].fillna(0.0) * known["mentioned"]
+    jobs = known.assign(weighed=weighed)[known["topic"] == "professions"]
     table = jobs.groupby(["subject", "kind"], as_index=False)[["weighed", "mentioned"]].sum()
     table = table[table["mentioned"] > 0]
     professions = pd.DataFrame(
@@ -58,11 +58,11 @@ def summarise(scores: pd.DataFrame, options: Any, seed: int = 0) -> Written:
     if len(professions) >= FEWEST:
         workforce, share = (professions[name].to_numpy(dtype=float) for name in ("workforce", "share"))
         line = fit_line(workforce, share, generator(seed, {"written": "workforce"}))
-    mentioned, lowest = float(some["mentioned"].mean()), float(weighed.mean())
-    texts = int(options.get("paths", options.get("texts", 1))) * len(some)
-    varies = float(some["varies"].sum()) if "varies" in some else 0.0
-    worth = texts * float(some["counted"].sum()) / varies if varies > 0 else math.nan
-    left = float(some["open"].mean()) if "open" in some else math.nan
+    mentioned, lowest = float(known["mentioned"].mean()), float(weighed.mean())
+    texts = int(options.get("paths", options.get("texts", 1))) * len(known)
+    varies = float(known["varies"].sum()) if "varies" in known else 0.0
+    worth = texts * float(known["counted"].sum()) / varies if varies > 0 else math.nan
+    left = float(known["open"].mean()) if "open" in known else math.nan
     return Written(professions, line, mentioned, lowest, lowest + 1 - mentioned, texts, worth, left)
 
 

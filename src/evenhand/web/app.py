@@ -150,12 +150,12 @@ class Site:
 
     async def probe(self, request: Request) -> Response:
         """What models expect in the blank of a sentence. The address contains the whole query, so it can be shared."""
-        given = {name: text.replace("\r\n", "\n") for name, text in request.query_params.items()}
-        fields = {"model": next(iter(self.models.names), ""), **EXAMPLE} | given
+        query = {name: text.replace("\r\n", "\n") for name, text in request.query_params.items()}
+        fields = {"model": next(iter(self.models.names), ""), **EXAMPLE} | query
         names = list(dict.fromkeys([fields["model"], fields["other"] or fields["model"]]))
         link = "/probe?" + urlencode({name: fields[name] for name in ("text", "words", "model", "other")})
         show = partial(render, "probe.html", asked=fields, link=link, offered=self.models.names)
-        if "text" not in given:
+        if "text" not in query:
             return self._warm_up_after(show(probed=None, error=""))
 
         async def ask_probe() -> Any:

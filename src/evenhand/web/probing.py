@@ -43,11 +43,11 @@ class Bar:
 class ProbedModels:
     """Models by name, loaded when they are first asked. Not thread-safe: only one thread may ask."""
 
-    def __init__(self, given: Sequence[str] = ()) -> None:
-        for name in given:
+    def __init__(self, extra: Sequence[str] = ()) -> None:
+        for name in extra:
             find(name)
         masked = (name for name in known_models() if kind(find(name)) == "masked")
-        self.names = list(dict.fromkeys([*given, *masked]))
+        self.names = list(dict.fromkeys([*extra, *masked]))
         self._loaded = lru_cache(maxsize=KEPT)(load_masked)
 
     def load(self, name: str) -> "MaskedLM":
