@@ -1,4 +1,4 @@
-"""Models, which answer questions. The rest of the package knows only their interface, `core.model`."""
+"""Models, which answer questions. Other folders know only their interface, `core.model`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -54,36 +54,36 @@ def load(
 ) -> Model:
     """Load a masked or causal language model or an NLI classifier by bundled name, folder, .gguf file or Hub id.
 
-    A file of static vectors (.bin, .txt, .vec, .npz, .safetensors) is a model, too, which none of the options change.
-    A causal model answers NLI questions only with `labels`: its words for entailment, neutral and contradiction.
-    "openai:NAME" is a model behind a server at `base_url` (docs/served-models.md); of the others, only `concurrency`
-    and `samples` apply to it. "PREFIX:NAME" is loaded by a plugin's function, with those `options` that are its
-    parameters.
+    A file of static vectors (.bin, .txt, .vec, .npz, .safetensors) is also a model, which no option changes. A causal
+    model answers NLI questions only with `labels`: its words for entailment, neutral and contradiction. "openai:NAME" is
+    a model behind a server at `base_url` (docs/served-models.md). Of the other options, only `concurrency`, `samples`
+    and `labels` apply to it. "PREFIX:NAME" is loaded by the function of a plugin, with the `options` that are
+    parameters of that function.
     """
-    given: Any = name  # or what `ModelSource` has resolved it to
-    place = given if isinstance(given, ModelPlace) else find(given)  # a wrong name fails before torch is imported
-    here: dict[str, Any] = {"revision": revision, "dtype": dtype, "device": device, "batch_size": batch_size}
-    here |= {"trust_remote_code": trust_remote_code, "labels": labels}
+    source: Any = name  # `ModelSource` gives a ModelPlace
+    place = source if isinstance(source, ModelPlace) else find(source)  # a wrong name fails before torch is imported
+    checkpoint: dict[str, Any] = {"revision": revision, "dtype": dtype, "device": device, "batch_size": batch_size}
+    checkpoint |= {"trust_remote_code": trust_remote_code, "labels": labels}
     if place.engine:
         served = {"base_url": base_url, "concurrency": concurrency, "samples": samples}
-        taken = applicable_options(place, {**here, **served, **options})
+        taken = applicable_options(place, {**checkpoint, **served, **options})
         return ENGINES[place.engine].load(place.source, taken)
     check_keywords("load", options)
     if base_url is not None:
-        raise BadInput(f"`base_url` is for a model behind a server, openai:NAME. Got '{place.name}': leave it out.")
+        raise BadInput(f"`base_url` is only for models behind a server, openai:NAME. Got '{place.name}': leave it out.")
     if place.holds_vectors:
         return load_vectors(Path(place.source) / place.file)
     from evenhand.models.loading.load import load as load_checkpoint
 
-    return load_checkpoint(place, **here)
+    return load_checkpoint(place, **checkpoint)
 
 
-LOADING = {one.name: one.default for one in signature(load).parameters.values() if one.kind is one.KEYWORD_ONLY}
-"""The parameters of `load` other than the name, with their defaults."""
+LOADING = {each.name: each.default for each in signature(load).parameters.values() if each.kind is each.KEYWORD_ONLY}
+"""The keyword parameters of `load`, with their defaults."""
 
 
 def check_keywords(function: str, given: Mapping[str, Any]) -> None:
-    """Raise what Python raises for a keyword argument that `load` does not have."""
+    """Raise the error that Python raises for an unknown keyword argument, if `load` lacks one of these."""
     if unknown := given.keys() - LOADING:
         raise TypeError(f"{function}() got an unexpected keyword argument '{min(unknown)}'")
 
@@ -96,40 +96,41 @@ def options_of(place: ModelPlace) -> Sequence[str]:
 
 
 def applicable_options(place: ModelPlace, given: Mapping[str, Any]) -> dict[str, Any]:
-    """These loading options, without parameters of `load` that are at their default or do not apply to a server.
+    """These loading options, without parameters of `load` that do not apply to the model.
 
+    A plugin's engine also does not get parameters that have the default of `load`, since it may have other defaults.
     Raises an error for any other option that the model does not have.
     """
     known = options_of(place)
-    left_out = LOADING.keys() - set(known)  # none of them, unless it has an engine
-    if place.engine and place.engine not in OURS:  # its own defaults count
-        left_out = {name for name, default in LOADING.items() if (given.get(name) or None) == (default or None)}
-    taken = {name: value for name, value in given.items() if name not in left_out}
+    excluded = LOADING.keys() - set(known)
+    if place.engine and place.engine not in OURS:
+        excluded = {name for name, default in LOADING.items() if (given.get(name) or None) == (default or None)}
+    taken = {name: value for name, value in given.items() if name not in excluded}
     check_known(f"option of '{place.engine}:'" if place.engine else f"option of '{place.name}'", taken, known)
     return taken
 
 
 def load_masked(name: str = DEFAULT, **options: Any) -> "MaskedLM":
-    """Load a masked language model; an error where it is of another kind."""
+    """Load a masked language model. Raises an error if it is of another kind."""
     model = load(name, **options)
     check_masked(model)
     return cast("MaskedLM", model)
 
 
 def check_masked(model: Model) -> None:
-    """Raise an error unless it is a masked language model."""
+    """Raise an error if the model is not a masked language model."""
     if (kind := kind_of(model)) != "masked":
         other = {"causal": "a causal one", "nli": "an NLI classifier", "vectors": "a file of vectors"}[kind]
-        raise UnfitModel(f"This takes a masked language model. '{model.name}' is {other}.")
+        raise UnfitModel(f"A masked language model is needed. '{model.name}' is {other}.")
 
 
 @dataclass(frozen=True)
 class ModelSource:
-    """A model that is loaded from a `place`, or `given` as an object; or both, if workers have loaded it from there."""
+    """A model that is loaded from a `place`, or `given` as an object, or both if workers have loaded it."""
 
     place: ModelPlace
     kind: str
-    """masked, causal or nli; empty where only loading can tell."""
+    """masked, causal, nli or vectors; empty if only loading the model can tell."""
     given: Model | None = None
     loading: Mapping[str, Any] = field(default_factory=dict)
 
@@ -140,7 +141,7 @@ class ModelSource:
         loading: Mapping[str, Any] | None = None,
         caller: str = "audit",
     ) -> "ModelSource":
-        """The source of a model that a user names or gives; `loading` goes to `evenhand.load`, if it is a name."""
+        """The source of a model that a user names or gives; for a name, `loading` are options of `evenhand.load`."""
         if isinstance(model, ModelSource):
             return model
         given: Any = find(str(model)) if isinstance(model, str | Path) else model
@@ -162,11 +163,11 @@ class ModelSource:
         return self.given if self.given is not None else self._load_here()
 
     def _load_here(self, **other: Any) -> Model:
-        resolved: Any = self.place  # in place of a name, which need not be resolved again
+        resolved: Any = self.place  # so that the name is not resolved again
         model: Model = load(resolved, **{**self.loading, **other})
         return model
 
     @property
     def exact(self) -> Callable[[], Model] | None:
-        """Loads the same model in float32, to compare half precision with; None if it cannot be loaded again."""
+        """Loads the same model in float32, to check half precision; None if it cannot be loaded again."""
         return None if self.place.engine or not self.place.source else partial(self._load_here, dtype="float32")

@@ -1,4 +1,4 @@
-"""Engines load models by names of the form "prefix:rest". Plugins and installed packages add theirs."""
+"""Engines, which load models by names of the form "prefix:rest". Plugins and installed packages can add engines."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,27 +10,27 @@ from evenhand.core.model import Model, check_model
 from evenhand.errors import BadInput
 
 OPENAI = "openai"
-"""The prefix of models behind a server."""
+"""The prefix of models that are behind a server."""
 
 
 @dataclass(frozen=True)
 class Engine:
-    """Loads "prefix:rest" by a function of `rest`, whose other parameters are its loading options."""
+    """Loads "prefix:rest" by `function(rest)`. The function's other parameters are the engine's loading options."""
 
     function: Callable[..., Any]
     kind: str = ""
-    """The kind of all its models, which are then named `rest`; empty if kind and name are known only after loading."""
+    """The kind of all models of the engine, whose name is then `rest`; empty if both are known only after loading."""
 
     @property
     def options(self) -> list[str]:
         try:
             parameters = list(signature(self.function).parameters.values())[1:]
-        except ValueError:  # of a class that is built in
+        except ValueError:  # built-in classes have no signature
             return []
-        return [one.name for one in parameters if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)]
+        return [each.name for each in parameters if each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL)]
 
     def load(self, name: str, options: Mapping[str, Any]) -> Model:
-        """The model of that name, "prefix:rest"."""
+        """The model with the name "prefix:rest"."""
         prefix, _, rest = name.partition(":")
         with foreign(f"The plugin behind '{prefix}:' failed to return a model", self.function):
             model: Model = self.function(rest, **options)
@@ -54,21 +54,21 @@ def _load_served(
 
 
 ENGINES = {OPENAI: Engine(_load_served, kind="causal")}
-"""By prefix."""
+"""The engines by prefix."""
 OURS = tuple(ENGINES)
 
 
 def add(prefix: str, function: Callable[..., Any]) -> None:
-    """Register an engine; `function` loads a model by what comes after the prefix and its colon."""
+    """Register an engine. `function` gets the part of the name after "prefix:", and returns the model."""
     if prefix in OURS:
-        raise BadInput(f"'{prefix}:' is for models behind a server, and their key. Choose another prefix.")
+        raise BadInput(f"The prefix '{prefix}:' is reserved for models behind a server. Choose another prefix.")
     if not callable(function):
-        raise BadInput(f"A model is added by a function that returns it. Got {function!r} for '{prefix}'.")
+        raise BadInput(f"The engine of '{prefix}' must be a function that returns a model. Got {function!r}.")
     ENGINES[prefix] = Engine(function)
 
 
 def prefix_of(name: str) -> str:
-    """The prefix of a name that an engine loads, which may be an installed package's; empty for other names."""
+    """The prefix of a name that an engine loads; empty for other names. Imports the package that has the engine."""
     prefix, colon, _ = name.partition(":")
     if not colon:
         return ""

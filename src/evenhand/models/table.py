@@ -14,8 +14,8 @@ Rule = Callable[[Any], Answer | Sequence[float]]
 class Table:
     """Answers each question by `rule`, a mapping or a function that gives numbers or an `Answer`.
 
-    `asked` lists the questions, so that a test can count them. Each table has its own fingerprint unless one is given,
-    since two rules cannot be compared.
+    `asked` lists the questions that were asked, so that a test can count them. Without a `fingerprint`, each table has
+    a fingerprint of its own, since two rules cannot be compared.
     """
 
     kind = "masked"
@@ -41,15 +41,15 @@ class Table:
     def _look_up(self, question: Question) -> Answer:
         if isinstance(self.rule, Mapping):
             if question not in self.rule:
-                raise BadInput(f"The table has no answer to {question}. Add it, or give a function as rule.")
-            given = self.rule[question]
+                raise BadInput(f"The table has no answer to {question}. Add one, or give a function as `rule`.")
+            result = self.rule[question]
         else:
             with foreign(f"The rule of the table '{self.name}' failed", self.rule):
-                given = self.rule(question)
-        if isinstance(given, Answer):
-            return given
+                result = self.rule(question)
+        if isinstance(result, Answer):
+            return result
         try:
-            return Answer(tuple(given))
+            return Answer(tuple(result))
         except TypeError as error:
             wanted = "must give numbers or an Answer"
-            raise BadInput(f"The rule of the table '{self.name}' {wanted}. Got {given!r}.") from error
+            raise BadInput(f"The rule of the table '{self.name}' {wanted}. Got {result!r}.") from error

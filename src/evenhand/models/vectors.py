@@ -1,4 +1,4 @@
-"""Static vectors as a model: of words (word2vec, GloVe, fastText), or encodings of texts. Only asked rows are read."""
+"""Static vectors as a model: vectors of words (word2vec, GloVe, fastText) or of texts. Only asked rows are read."""
 
 import hashlib
 import mmap
@@ -17,17 +17,18 @@ from evenhand.errors import BadInput, UnfitModel
 
 Vector = NDArray[np.float32]
 HEADER = re.compile(rb"\s*(\d+)[ \t]+(\d+)\s*")
-"""The number of words, and of dimensions."""
+"""The first line of a file: the number of words and the number of dimensions."""
 LONGEST_WORD = 2_000
-"""In bytes; large, since whole texts may be keys."""
+"""The maximum length of a word in bytes; large, since whole texts may be keys."""
 WORDS = ".words.txt"
-"""The ending of the file of words beside a .safetensors file, one in a line."""
+"""The suffix of the file of words beside a .safetensors file, with a word in each line."""
 Contents = tuple[int, Iterable[str], Iterable[int], Callable[[int], Vector]]
-"""Of a file: the dimensions, the words, where the vector of each is, and what reads it from there."""
+"""What a file holds: the number of dimensions, the words, the place of each word's vector, and a function that reads
+the vector at a place."""
 
 
 def read_word2vec(path: Path) -> Contents:
-    """word2vec's binary file: a line with two numbers, then each word, a space and its float32 numbers."""
+    """A binary file of word2vec: a line with two numbers, then each word, a space and its float32 numbers."""
     with path.open("rb") as file:
         first = file.readline(100)
         if not (header := HEADER.fullmatch(first)):
@@ -39,9 +40,9 @@ def read_word2vec(path: Path) -> Contents:
         end = data.find(b" ", place, place + LONGEST_WORD)
         if end < 0 or end + 1 + 4 * size > len(data):
             wanted = f"{count:,} words of {size} dimensions"
-            raise BadInput(f"'{path}' ends or breaks off at word {number + 1:,}; its header promises {wanted}.")
+            raise BadInput(f"'{path}' ends or breaks off at word {number + 1:,}, but its header promises {wanted}.")
         word = data[place:end].lstrip(b"\n")
-        if not word or min(word) < ord(" "):  # a piece of numbers, not a word
+        if not word or min(word) < ord(" "):  # bytes of a number, not a word
             raise BadInput(f"'{path}' breaks off at word {number + 1:,}: the words of a .bin file have no spaces.")
         words.append(word.decode(errors="replace"))
         places.append(end + 1)
@@ -52,7 +53,7 @@ def read_word2vec(path: Path) -> Contents:
 
 
 def read_text(path: Path) -> Contents:
-    """A word and its numbers in each line: GloVe's .txt, and word2vec's and fastText's, with a first line of counts."""
+    """A text file with a word and its numbers in each line; word2vec and fastText have a first line of counts."""
     words, places, place, count = [], [], 0, -1
     with path.open("rb") as file:
         first = file.readline()
@@ -71,12 +72,14 @@ def read_text(path: Path) -> Contents:
             else:  # a word may have spaces
                 word, *numbers = stripped.rsplit(b" ", size) if size else [b""]
                 if len(numbers) != size or not size or _are_numbers(word.split()[1:]):
-                    raise BadInput(f"'{path}', line {number:,}: {wanted} are wanted. Got {line[:60]!r}...")
+                    raise BadInput(f"'{path}', line {number:,}: {wanted} are expected. Got {line[:60]!r}...")
             words.append(word.decode(errors="replace").removeprefix("\ufeff"))
             places.append(place)
             place += len(line)
     if count not in (-1, len(words)):
-        raise BadInput(f"'{path}' has {len(words):,} words, but its first line promises {count:,}. Is it whole?")
+        raise BadInput(
+            f"'{path}' has {len(words):,} words, but its first line promises {count:,}. Is the file complete?"
+        )
 
     def read(place: int) -> Vector:
         with path.open("rb") as file:
@@ -85,13 +88,13 @@ def read_text(path: Path) -> Contents:
         try:
             return np.array(line.rsplit(b" ", size)[1:], dtype=np.float32)
         except ValueError as error:
-            raise BadInput(f"'{path}': {wanted} are wanted. Got {line[:60]!r}...") from error
+            raise BadInput(f"'{path}': {wanted} are expected. Got {line[:60]!r}...") from error
 
     return size, words, places, read
 
 
 def _are_numbers(parts: list[bytes]) -> bool:
-    """Whether there are parts, all of them numbers: others may belong to a word of GloVe's that has spaces."""
+    """Whether there are parts and all are numbers. Other parts may belong to a word of GloVe that has spaces."""
     try:
         return bool([float(part) for part in parts])
     except ValueError:
@@ -99,7 +102,7 @@ def _are_numbers(parts: list[bytes]) -> bool:
 
 
 def read_npz(path: Path) -> Contents:
-    """numpy's arrays `words` and `vectors`; words may be whole texts."""
+    """A file of numpy with the arrays `words` and `vectors`. Words may be whole texts."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             words, vectors = arrays["words"], arrays["vectors"]
@@ -111,7 +114,7 @@ def read_npz(path: Path) -> Contents:
 
 
 def read_safetensors(path: Path) -> Contents:
-    """One tensor, with its words in a file beside it: vectors.safetensors and vectors.words.txt."""
+    """One tensor, with its words in a file beside it, such as vectors.safetensors and vectors.words.txt."""
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
@@ -139,7 +142,7 @@ FORMATS: dict[str, Callable[[Path], Contents]] = {
     ".npz": read_npz,
     ".safetensors": read_safetensors,
 }
-"""By the ending of the file."""
+"""The function that reads a file, by the suffix of the file."""
 
 
 NO_VECTOR, SEVERAL = "no vector", "several vectors in the file"
@@ -147,10 +150,10 @@ NO_CAPITALS = "no vector: the vocabulary has no capitals"
 
 
 class Vectors:
-    """The vectors of a file. A text is looked up as it stands; one of several words also with _ in place of spaces.
+    """The vectors of a file. A text is looked up as it is, and, if it is not in the file, with _ in place of spaces.
 
-    A word that occurs twice in the file has no answer. Nor has a capitalised word in a lower-case vocabulary: will is
-    not Will.
+    A word that occurs twice in the file has no answer. A capitalised word has no answer if the vocabulary has no
+    capitals: will is not Will.
     """
 
     kind: ClassVar[str] = "vectors"
@@ -160,7 +163,7 @@ class Vectors:
         self.fingerprint = fingerprint
         size, words, places, self._read = contents
         self._rows: dict[str, int] = {}
-        """Where the vector of each word is, for `_read`; -1 for a word that has several."""
+        """The place of each word's vector, for `_read`; -1 for a word that has several vectors."""
         for word, place in zip(words, places, strict=True):
             self._rows[word] = -1 if word in self._rows else place
         if not self._rows:
@@ -179,14 +182,14 @@ class Vectors:
         return [self._look_up(question) for question in questions]
 
     def count_tokens(self, places: Sequence[Place]) -> list[int]:
-        """1 for a word that has a vector, or whose text has one; else 0."""
+        """For each place, 1 if its word or its text has a vector, else 0."""
         return [int(any(self._row(key) is not None for key in (span.of(text), text))) for text, span in places]
 
     def _look_up(self, question: Question) -> Answer:
         if not isinstance(question, Embed):
             raise UnfitModel(
                 f"'{self.name}' holds static vectors, which give no probabilities. Got a {type(question).__name__} "
-                "question: use measures of vectors, such as `weat`."
+                "question. Use measures of vectors, such as `weat`."
             )
         word = question.target
         row = self._row(word)
@@ -202,7 +205,7 @@ class Vectors:
 
 
 def load(path: Path) -> Vectors:
-    """The vectors of a file, by its ending."""
+    """The vectors of a file, which is read by its suffix."""
     ending, digest = path.suffix.lower(), hashlib.sha256()
     contents = FORMATS[ending](path)
     for part in [path, path.with_suffix(WORDS)] if ending == ".safetensors" else [path]:

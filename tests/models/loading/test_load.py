@@ -139,7 +139,7 @@ def test_a_masked_model_with_a_causal_mask_is_refused(family: str, dtype: str, t
 
 def test_a_classifier_with_a_causal_mask_is_refused(tmp_path: Path) -> None:
     folder = tiny.save_classifier("bert-uncased", tmp_path / "one-sided", is_decoder=True)
-    with pytest.raises(UnfitModel, match='the same answer whatever it is asked.* Set "is_decoder" to false'):
+    with pytest.raises(UnfitModel, match='the same answer to every question.* Set "is_decoder" to false'):
         evenhand.load(str(folder))
 
 

@@ -22,15 +22,15 @@ from evenhand.models.planning.plan import Ids, Plan, Reading, gc_disabled, split
 from evenhand.models.planning.sequences import Asking, Forest, Words, visible_nodes
 from evenhand.models.planning.tokens import encode, frame
 
-NODES = 128  # of a tree: a larger one would share little more, and attention is over all of them
+NODES = 128  # the size of a tree: larger trees share little more, and attention covers all nodes
 
 
 class CausalLM(LanguageModel):
     """A causal language model that answers in nats.
 
-    Inputs are trees: sentences that begin in the same way share the computation of their beginning. Only the asked
-    tokens are projected onto the vocabulary. `start` is the token before the first token of a text; `words` stand for
-    the three NLI labels, if the model is to answer `Entail`.
+    Inputs are trees: sentences with the same beginning share the computation of it. Only asked positions are projected
+    onto the vocabulary. `start` is the token before the first token of a text. `words` stand for the three NLI labels,
+    and are needed to answer `Entail`.
     """
 
     kind: ClassVar[str] = "causal"
@@ -50,7 +50,7 @@ class CausalLM(LanguageModel):
         asked = [sequences.answerable(question, self.words) for question in questions]
         distinct = list({frame(question): question for question in asked}.values())
         texts = (text for question in distinct for text in sequences.texts(question, self.words))
-        tokenized = encode(self.tokenizer, texts, 2**31)  # whose length is without the start
+        tokenized = encode(self.tokenizer, texts, 2**31)  # `Sequences` checks lengths, with the start token
         replies = sequences.replies(self.name, self.tokenizer, distinct)
         asking = sequences.Sequences(tokenized, self.start, self.longest, self.words, replies).asking
         return Plan(list(self._readings([asking(question) for question in asked])), self.limit)
@@ -66,16 +66,16 @@ class CausalLM(LanguageModel):
 
     def _readings(self, asked: Sequence[Asking]) -> Iterator[Reading]:
         groups = {id(asking.parts): asking.parts for asking in asked}
-        parts = dict.fromkeys(part for found in groups.values() for part in found)
+        parts = dict.fromkeys(part for group in groups.values() for part in group)
         forest = Forest((part.ids[: max(part.asked)] for part in parts if part.asked), self._size, self._nodes)
         reads = {part: forest.reads(part.ids, part.asked) for part in parts}
         joined = {}
         for number, group in groups.items():
             by_part = [reads[part] for part in group]
-            joined[number] = tuple(chain(*by_part)), [len(found) for found in by_part]
+            joined[number] = tuple(chain(*by_part)), [len(of_part) for of_part in by_part]
         for asking in asked:
-            found, lengths = joined[id(asking.parts)]
-            yield Reading(found, asking.note, partial(_finish, asking, lengths))
+            of_group, lengths = joined[id(asking.parts)]
+            yield Reading(of_group, asking.note, partial(_finish, asking, lengths))
 
     @torch.inference_mode()
     def _logits(self, joined: NDArray[np.int64], attention: NDArray[np.int64], places: NDArray[np.int64]) -> Tensor:
@@ -94,13 +94,15 @@ class CausalLM(LanguageModel):
         return self.logits(rows, nodes, **inputs).float()
 
     def _try_out(self) -> None:
-        """Refuse a network that looks ahead; pick positions and let inputs branch where that changes nothing.
+        """Raise an error if the network looks ahead. Select positions and let inputs branch if that changes no answer.
 
-        It changes nothing with attention over positions, of whichever kind. It does with recurrent networks, and with
-        those that derive a bias from the order of the input.
+        It changes nothing in networks with attention over positions. It changes answers in recurrent networks, and in
+        networks that derive a bias from the order of the input.
         """
         exact = self.network.dtype == torch.float32 or self._logps_after([(self.start, self.start)]).isfinite().all()
-        with nullcontext() if exact else self._in_float32():  # if it overflows: this tries the network, not a precision
+        with (
+            nullcontext() if exact else self._in_float32()
+        ):  # after an overflow, since this tests the network, not its precision
             self._choose_inputs()
 
     def _choose_inputs(self) -> None:
@@ -109,9 +111,9 @@ class CausalLM(LanguageModel):
         first, second = (self._logps_after([ids]) for ids in sequences)
         if not self._close(first[:2], second[:2]):
             raise UnfitModel(
-                f"Model '{self.name}' ({type(self.network).__name__}) looks ahead: what comes later in a text changes "
-                "its predictions before. A causal language model does not. If it is a masked one, its config.json "
-                "names the wrong architecture."
+                f"Model '{self.name}' ({type(self.network).__name__}) looks ahead: later tokens of a text change its "
+                "predictions of earlier ones, which must not happen in a causal language model. If it is a masked "
+                "language model, correct the architecture in its config.json."
             )
         alone = torch.cat([first, second])
         self._picks = True
@@ -122,10 +124,10 @@ class CausalLM(LanguageModel):
         if not self._agrees(alone, sequences):
             self._nodes = 0
         elif window:
-            self.longest = min(self.longest, window)  # in a tree each node sees all before it, near or far
+            self.longest = min(self.longest, window)  # in a tree a node attends to all ancestors, however far they are
 
     def _logps_after(self, sequences: Sequence[Ids]) -> Tensor:
-        """The log-probabilities after every token of the sequences."""
+        """The log-probabilities of the next token after every token of the sequences."""
         forest = Forest(sequences, self._size, self._nodes)
         rows = sorted(forest.rows, key=len, reverse=True)
         joined, attention = pad_inputs(rows, self.pad)
@@ -135,11 +137,11 @@ class CausalLM(LanguageModel):
     def _agrees(self, alone: Tensor, sequences: Sequence[Ids]) -> bool:
         try:
             return self._close(alone, self._logps_after(sequences))
-        except (RuntimeError, IndexError, TypeError, ValueError):  # it takes no such input
+        except (RuntimeError, IndexError, TypeError, ValueError):  # the network takes no such input
             return False
 
 
 def _finish(asking: Asking, lengths: Sequence[int], values: list[tuple[float, ...]]) -> tuple[float, ...]:
-    """The answer from the values of all reads in a row; `lengths` has the number of reads of each part."""
+    """The answer, from the values of the reads of all parts. `lengths` has the number of reads of each part."""
     following = iter(values)
     return asking.finish([tuple(chain(*islice(following, length))) for length in lengths])

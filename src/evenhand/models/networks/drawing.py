@@ -1,4 +1,4 @@
-"""Texts drawn from a causal model, token by token, all rows of a batch at once."""
+"""Draw texts from a causal model token by token, for all rows of a batch at once."""
 
 import copy
 import hashlib
@@ -15,16 +15,16 @@ from torch import Tensor
 from evenhand.models.planning.plan import Ids
 
 BLOCK = 256
-"""A token is drawn from so many, which are drawn from all: adding up all tokens one by one takes ten times as long."""
+"""First a block of this many tokens is drawn, then a token of it. Summing over all tokens takes ten times as long."""
 BELOW_ONE = 1 - 1e-12
-"""The largest number that draws a token: 1, to which one may be rounded, would draw a token without weight."""
+"""Numbers are clamped to this: a number that was rounded to 1 would draw a token of weight 0."""
 
 
 class Paths:
-    """Texts in the making, a row each: what may come next, and how to go on.
+    """Unfinished texts, one in each row, with the logits of their next tokens.
 
-    Keys and values of what is written are kept, if the network can do with them alone. Shorter prompts than the longest
-    are padded at their left.
+    Keys and values of written tokens are cached if that changes no answer. Prompts shorter than the longest are padded
+    on the left.
     """
 
     def __init__(self, model: Any, prompts: Sequence[Ids], *, cached: bool | None = None) -> None:
@@ -35,17 +35,17 @@ class Paths:
         missing = [longest - len(ids) for ids in prompts]
         self._padded = any(missing)
         self._padding = torch.tensor(missing, device=device)
-        """How many tokens at the left of each row are no part of it."""
+        """The number of padding tokens at the left of each row."""
         padded = [(model.pad,) * n + ids for n, ids in zip(missing, prompts, strict=True)]
         self._ids = torch.tensor(padded, device=device)
         if cached is None:
             cached = can_cache(model)
         self._cache: Any = DynamicCache(config=model.network.config) if cached else None
         self.logits = self._run(self._ids, self._padding, self._cache, first=True)
-        """Of the next token, (rows, vocabulary) in float32."""
+        """The logits of the next token, in float32: (rows, vocabulary)."""
 
     def _run(self, ids: Tensor, padding: Tensor, cache: Any, *, first: bool = False) -> Tensor:
-        """The logits after these tokens, of which the cache has all but the last, unless they are its first."""
+        """The logits after these tokens. Unless `first`, the cache already holds all tokens but the last."""
         inputs: dict[str, Any] = {"input_ids": ids, "use_cache": False}
         if cache is not None:
             new = ids if first else ids[:, -1:]
@@ -59,7 +59,7 @@ class Paths:
         return logits.float()
 
     def keep(self, rows: Tensor) -> None:
-        """Go on with these rows alone; one that is given several times becomes several."""
+        """Keep only these rows. A row that is named several times is repeated."""
         if len(rows) == len(self._ids) and torch.equal(rows, torch.arange(len(rows), device=rows.device)):
             return
         self._ids, self._padding, self.logits = self._ids[rows], self._padding[rows], self.logits[rows]
@@ -67,12 +67,12 @@ class Paths:
             self._cache.batch_select_indices(rows)
 
     def step(self, tokens: Tensor) -> None:
-        """Append a token to each row."""
+        """Append a token to each row, and compute the logits after it."""
         self._ids = torch.cat([self._ids, tokens[:, None]], dim=1)
         self.logits = self._run(self._ids, self._padding, self._cache)
 
     def ahead(self, rows: Tensor, tokens: Tensor) -> Tensor:
-        """What may come next if each of these rows went on with its token; the rows stay as they are."""
+        """The logits after these rows with these tokens appended. Does not change the rows."""
         cache = copy.copy(self._cache)
         if cache is not None:
             cache.layers = [copy.copy(layer) for layer in cache.layers]
@@ -81,14 +81,14 @@ class Paths:
 
 
 def can_cache(model: Any) -> bool:
-    """Whether kept keys and values change nothing: recurrent networks keep other things, and are run anew each time."""
+    """Whether cached keys and values change no answer. Recurrent networks, whose state is another, are run anew."""
     if not hasattr(model, "_caches"):
         model._caches = _same_beside(model, 1, cached=True)
     return bool(model._caches)
 
 
 def can_pad(model: Any) -> bool:
-    """Whether padding changes nothing, so that prompts of several lengths can be in a batch."""
+    """Whether padding changes no answer, so that a batch may have prompts of several lengths."""
     if not hasattr(model, "_pads"):
         model._pads = _same_beside(model, 4, cached=can_cache(model))
     return bool(model._pads)
@@ -96,7 +96,7 @@ def can_pad(model: Any) -> bool:
 
 @torch.inference_mode()
 def _same_beside(model: Any, times: int, *, cached: bool) -> bool:
-    """Whether a text goes on beside one that is so many times as long as it does alone and without a cache."""
+    """Whether a text gets the same logits beside a text `times` as long as it gets alone and without a cache."""
     device = model.network.device
     *ids, token = islice((t for t in range(model._size) if t not in model.tokenizer.all_special_ids), 3)
     alone = Paths(model, [tuple(ids)], cached=False)
@@ -107,19 +107,19 @@ def _same_beside(model: Any, times: int, *, cached: bool) -> bool:
         for paths in (alone, beside):
             paths.step(torch.tensor([token], device=device))
         return same and bool(model._close(alone.logits, beside.logits))
-    except (RuntimeError, IndexError, TypeError, ValueError, AttributeError):  # it takes no such input
+    except (RuntimeError, IndexError, TypeError, ValueError, AttributeError):  # the network takes no such input
         return False
 
 
 @dataclass(frozen=True)
 class Draws:
-    """One generator for each prompt and text, so that a text does not depend on what else is asked."""
+    """Random numbers, from a generator for each text, so that a text does not depend on other questions."""
 
     numbers: Tensor
 
     @classmethod
     def of(cls, seeds: Sequence[tuple[str, int, int]], longest: int, device: torch.device) -> "Draws":
-        """`seeds` has the prompt, the seed and the number of each text."""
+        """`seeds` has the prompt, the seed and the number of each text. A text gets `longest` numbers."""
         keys = [int.from_bytes(hashlib.sha256(repr(seed).encode()).digest()[:16]) for seed in seeds]
         rows: NDArray[np.float64] = np.stack(
             [np.random.Generator(np.random.Philox(key=key)).random(longest) for key in keys]
@@ -127,7 +127,7 @@ class Draws:
         return cls(torch.from_numpy(rows).to(device))
 
     def tokens(self, texts: Tensor, step: int, weights: Tensor, rows: Tensor) -> Tensor:
-        """A token for each of these texts, drawn by the weights in its row of (rows, vocabulary)."""
+        """A token for each of these texts, drawn by the weights of its row; `weights` is (rows, vocabulary)."""
         size, numbers = weights.shape[1], self.numbers[texts, step]
         whole = size - size % BLOCK
         by_block = weights[:, :whole].view(len(weights), whole // BLOCK, BLOCK).sum(dim=2)
@@ -140,7 +140,7 @@ class Draws:
 
 
 def _draw(weights: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor]:
-    """The column of (rows, columns) that each number from 0 to 1 falls into, and where in it, from 0 to 1."""
+    """The column that each number between 0 and 1 falls into, and its place in the column, again between 0 and 1."""
     upto = weights.cumsum(dim=1)
     wanted = numbers[:, None].clamp(0.0, BELOW_ONE) * upto[:, -1:]
     columns = torch.searchsorted(upto, wanted, right=True).clamp_(max=weights.shape[1] - 1)
@@ -150,13 +150,13 @@ def _draw(weights: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def ends(model: Any) -> Tensor:
-    """Which tokens end a text: special ones."""
+    """For each token of the vocabulary, whether it ends a text: special tokens, and end tokens of the configuration."""
     network = model.network
     configs = (network.config, getattr(network, "generation_config", None))
-    found = set(model.tokenizer.all_special_ids)
+    ending = set(model.tokenizer.all_special_ids)
     for config in configs:
         end = getattr(config, "eos_token_id", None)
-        found |= set(end if isinstance(end, list | tuple) else [end])
+        ending |= set(end if isinstance(end, list | tuple) else [end])
     mask = torch.zeros(model._size, dtype=torch.bool)
-    mask[[token for token in found if isinstance(token, int) and 0 <= token < model._size]] = True
+    mask[[token for token in ending if isinstance(token, int) and 0 <= token < model._size]] = True
     return mask.to(network.device)

@@ -1,4 +1,4 @@
-"""Vectors of texts, and of words in them, from the layers of a network: answers to `Embed`."""
+"""Vectors of texts and of words in texts, from the layers of a network: answers to `Embed`."""
 
 from collections.abc import Container, Iterator, Sequence
 from itertools import groupby
@@ -17,10 +17,10 @@ from evenhand.models.planning.tokens import TokenizedText, Unanswerable, encode
 def embeddings(
     model: Any, questions: Sequence[Embed], start: int | None, answered: Container[int] = ()
 ) -> Iterator[list[tuple[int, Answer]]]:
-    """The answers to questions that are not `answered`, by batch; `start` is the first token of a causal model.
+    """The answers to the questions whose number is not in `answered`, by batch. `start` is the token before a text.
 
-    All questions about one text share one pass. Batches have texts of one length, so none is padded; they are made from
-    all questions, so that a resumed run has the numbers of an uninterrupted one.
+    All questions about a text share one pass. The texts of a batch have the same length, so none is padded. Batches are
+    made from all questions, so that a resumed run has the same numbers as an uninterrupted run.
     """
     for layer in dict.fromkeys(question.layer for question in questions):
         _check_layer(model, layer)
@@ -56,15 +56,15 @@ def embeddings(
 def _check_layer(model: Any, layer: Layer) -> None:
     count = getattr(model.network.config.get_text_config(), "num_hidden_layers", 0)
     if layer != "input" and not -count - 1 <= layer <= count:
-        raise UnfitModel(f"'{model.name}' has layers from 0, its embeddings, to {count}, and 'input'. Got {layer}.")
+        raise UnfitModel(f"'{model.name}' has the layers 0 (its embeddings) to {count}, and 'input'. Got {layer}.")
 
 
 def _tokens(model: Any, questions: Sequence[Embed], start: int | None) -> Iterator[tuple[Ids, list[int], str]]:
-    """For each question, the tokens of its text, the positions asked about, and a note if it has no answer."""
+    """For each question, the tokens of its text, the asked positions, and a note if it has no answer."""
     if start is not None and any(not question.span and question.pooling == "first" for question in questions):
         raise UnfitModel(
-            f"The first token of '{model.name}', a causal language model, has seen nothing of the text. Give the "
-            "option pooling=last, or pooling=mean."
+            f"'{model.name}' is a causal language model, whose first token has seen nothing of the text. Use the "
+            "option pooling=last or pooling=mean."
         )
     longest = model.longest - (start is not None)
     asked = {question.text for question in questions}
@@ -72,8 +72,8 @@ def _tokens(model: Any, questions: Sequence[Embed], start: int | None) -> Iterat
     for question in questions:
         try:
             tokenized, shift = _as_in_a_sentence(question, texts)
-            own = tokenized.usable().positions
-            positions = tokenized.inside(question.span.shift(shift)) if question.span else own
+            of_text = tokenized.usable().positions
+            positions = tokenized.inside(question.span.shift(shift)) if question.span else of_text
             if question.pooling == "first":
                 positions = positions[:1] if question.span else [0]
             elif question.pooling == "last":
@@ -83,12 +83,15 @@ def _tokens(model: Any, questions: Sequence[Embed], start: int | None) -> Iterat
             continue
         if start is None:
             yield tokenized.ids, positions, ""
-        else:  # the tokenizer's own special tokens, if it has any, give way to the start
-            yield (start, *(tokenized.ids[p] for p in own)), [1 + own.index(p) for p in positions], ""
+        else:  # the start token replaces special tokens that the tokenizer adds
+            yield (start, *(tokenized.ids[p] for p in of_text)), [1 + of_text.index(p) for p in positions], ""
 
 
 def _as_in_a_sentence(question: Embed, texts: dict[str, TokenizedText]) -> tuple[TokenizedText, int]:
-    """The tokens of the text; a word alone gets a space before it, as GPT's " nurse", unless that takes more tokens."""
+    """The tokens of the text, and how far its span has moved: 1 for a single word, which gets a space before it.
+
+    So GPT's token is " nurse" as in a sentence. If the word has more tokens with a space, no space is added.
+    """
     plain, spaced = texts[question.text], texts[f" {question.text}"]
     alone = question.span is not None and question.target == question.text
     return (spaced, 1) if alone and not spaced.note and len(spaced.ids) <= len(plain.ids) else (plain, 0)
@@ -96,7 +99,7 @@ def _as_in_a_sentence(question: Embed, texts: dict[str, TokenizedText]) -> tuple
 
 @torch.inference_mode()
 def _hidden_states(network: Any, batch: Sequence[Ids], layers: set[Layer]) -> dict[Layer, Tensor]:
-    """The vectors of all tokens, (texts, tokens, width) in float32, by layer."""
+    """By layer, the vectors of all tokens in float32: (texts, tokens, width)."""
     ids = torch.tensor(batch, device=network.device)
     states: dict[Layer, Tensor] = {}
     if "input" in layers:

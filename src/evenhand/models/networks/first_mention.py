@@ -1,4 +1,4 @@
-"""Whom the texts of a causal model mention first, by probability: answers to `FirstMention`."""
+"""The probability that the texts of a causal model first mention a woman or a man: answers to `FirstMention`."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from evenhand.stats.estimate import NOT_FINITE
 
 
 def first_mentions(model: Any, asked: Sequence[tuple[FirstMention, Ids]]) -> list[Answer]:
-    """The masses of the paths of each question; all questions have the same words, length and thresholds."""
+    """For each question, the `Masses` of its paths. All questions have the same words, length and thresholds."""
     first = asked[0][0]
     of_path = [n for n, (question, _) in enumerate(asked) for _ in range(question.paths)]
     seeds = [(question.text, question.seed, path) for question, _ in asked for path in range(question.paths)]
@@ -28,22 +28,22 @@ def first_mentions(model: Any, asked: Sequence[tuple[FirstMention, Ids]]) -> lis
             break
     else:
         followed.finish()
-    found = iter(followed.masses.tolist())
+    masses = iter(followed.masses.tolist())
     answers = []
     for question, _ in asked:
-        numbers = tuple(number for _ in range(question.paths) for number in next(found))
+        numbers = tuple(number for _ in range(question.paths) for number in next(masses))
         answers.append(Answer.none(NOT_FINITE) if any(n != n for n in numbers) else Answer(numbers))
     return answers
 
 
 def _last_letters(question: FirstMention) -> str:
-    """The letters that a prompt ends with; what the model adds to them is no word of its own. A reply begins anew."""
+    """The letters that a prompt ends with, marked so that they begin no listed word. A reply in a chat has none."""
     words = WORD.findall("" if question.chat else question.text)
     return words[-1].lower() + "\0" if words and question.text[-1:].isalpha() else ""
 
 
 def word_tokens(model: Any, question: FirstMention) -> WordTokens:
-    """The tokens of the model's vocabulary that complete these words; computed once for each list of words."""
+    """The tokens of the model's vocabulary that complete the question's words; cached on the model by list of words."""
     known: dict[Any, Any] = model.__dict__.setdefault("_word_tokens", {})
     key = question.female, question.male
     if key not in known:
@@ -52,10 +52,11 @@ def word_tokens(model: Any, question: FirstMention) -> WordTokens:
 
 
 class _Followed:
-    """The distinct beginnings of all paths, a row each: its last letters, what is left of it, and the masses so far.
+    """The distinct texts that all paths have drawn so far, one in each row.
 
-    Paths that have drawn the same tokens share their row. `states` has the letters since the last character that is
-    none. `decided` says that no boundary may come next: what would follow it has been counted already.
+    Paths with the same tokens share a row. `states` has the last letters of each row. `left` is the probability of the
+    row that no listed word has taken yet, `mass` the probability of each gender so far. `decided` says that no boundary
+    may come next, since its probability has been counted.
     """
 
     def __init__(self, model: Any, asked: Sequence[FirstMention], paths: Paths, of_path: Sequence[int]) -> None:
@@ -63,33 +64,34 @@ class _Followed:
         self.tokens = word_tokens(model, asked[0])
         device = model.network.device
         self.ending = ends(model)
-        self.ending[self.tokens.thoughts] = True  # what a model thinks is no part of its text
+        self.ending[self.tokens.thoughts] = True  # thoughts are not part of a text
         self.boundary = torch.from_numpy(self.tokens.boundary).to(device) | self.ending
         anywhere = self.tokens.anywhere
         self.inside, self.at_end = (
-            [torch.from_numpy(of).to(device) for of in both] for both in (anywhere.inside, anywhere.at_end)
+            [torch.from_numpy(tokens).to(device) for tokens in by_gender]
+            for by_gender in (anywhere.inside, anywhere.at_end)
         )
         self.states, self.decided = [_last_letters(question) for question in asked], [False] * len(asked)
         self.left = torch.ones(len(asked), dtype=torch.float64, device=device)
         self.mass = torch.zeros((len(asked), 2), dtype=torch.float64, device=device)
         self.ahead: set[tuple[int, int]] = set()
         self.live = torch.arange(len(of_path), device=device)
-        """The paths that go on, and the row of each."""
+        """The numbers of the paths that go on; `row_of` has the row of each."""
         self.row_of = torch.tensor(of_path, device=device)
         self.masses = torch.zeros((len(of_path), len(Masses._fields)), dtype=torch.float64, device=device)
 
     def weigh(self) -> Tensor:
-        """Count the words that would be completed by the next token, and weigh the tokens that complete none."""
+        """Count the words that the next token would complete, and give the weights of tokens that complete none."""
         weights = self._end_words((self.paths.logits / self.question.temperature).softmax(dim=-1))
         before = self.mass.sum(dim=-1)
         self._count_inside(weights)
         self._count_at_end(weights)
         left = self.left - (self.mass.sum(dim=-1) - before)
-        self.left = left.clamp_min(0.0)  # weights add up to 1 but for rounding
+        self.left = left.clamp_min(0.0)  # weights may add up to more than 1 by rounding
         return weights
 
     def _end_words(self, weights: Tensor) -> Tensor:
-        """The word that was drawn last is complete if no letter follows; the path goes on with a letter."""
+        """Count rows that end with a listed word, by the probability that no letter follows. They go on with one."""
         genders = [
             None if decided else self.tokens.gender(state)
             for state, decided in zip(self.states, self.decided, strict=True)
@@ -108,7 +110,7 @@ class _Followed:
         return weights
 
     def _count_inside(self, weights: Tensor) -> None:
-        """Words that are completed within a token: its probability counts, and the path goes on without it."""
+        """Count the tokens that complete a listed word within them, and set their weights to 0."""
         for row, state in enumerate(self.states):
             for gender, tokens in enumerate(self.tokens.of(state).inside):
                 if len(tokens):
@@ -120,19 +122,19 @@ class _Followed:
             weights[:, which] = 0.0
 
     def _count_at_end(self, weights: Tensor) -> None:
-        """Words that end with a token: one more step says how likely it is that no letter follows."""
-        found: list[tuple[int, int, int]] = []
+        """Count tokens that end with a listed word, by the probability that no letter follows, from one more step."""
+        endings: list[tuple[int, int, int]] = []
         for gender, which in enumerate(self.at_end):
             rows, columns = (weights[:, which] >= self.question.threshold).nonzero(as_tuple=True)
-            found += [(row, token, gender) for row, token in zip(rows.tolist(), which[columns].tolist(), strict=True)]
+            endings += [(row, token, gender) for row, token in zip(rows.tolist(), which[columns].tolist(), strict=True)]
         for row, state in enumerate(self.states):
             for gender, tokens in enumerate(self.tokens.of(state).at_end):
                 if len(tokens):
                     likely = weights[row, torch.from_numpy(tokens).to(weights.device)] >= self.question.threshold
-                    found += [(row, int(token), gender) for token in tokens[likely.cpu().numpy()]]
-        self.ahead = {(row, token) for row, token, _ in found}
-        for at in range(0, len(found), len(self.live)):  # as many at once as there are paths
-            rows, tokens, genders = torch.tensor(found[at : at + len(self.live)], device=weights.device).T
+                    endings += [(row, int(token), gender) for token in tokens[likely.cpu().numpy()]]
+        self.ahead = {(row, token) for row, token, _ in endings}
+        for first in range(0, len(endings), len(self.live)):  # at most as many at once as there are paths
+            rows, tokens, genders = torch.tensor(endings[first : first + len(self.live)], device=weights.device).T
             following = (self.paths.ahead(rows, tokens) / self.question.temperature).softmax(dim=-1)
             over = following[:, self.boundary].sum(dim=-1, dtype=torch.float64).clamp_(max=1.0)
             complete = self.left[rows] * weights[rows, tokens].double() * over
@@ -140,9 +142,10 @@ class _Followed:
             weights[rows, tokens] *= (1 - over).to(weights.dtype)
 
     def go_on(self, drawn: Tensor, *, last: bool) -> None:
-        """Append the token that each path has drawn; paths that end, or of which little is left, are finished.
+        """Append the token that each path has drawn. Finish paths that end, and paths with little probability left.
 
-        After the `last` token, only a word that was drawn without looking ahead from it is still open.
+        After the `last` token, a path goes on only if it ends with a listed word whose end `_count_at_end` did not
+        count.
         """
         size = len(self.ending)
         codes, row_of = torch.unique(self.row_of * size + drawn, return_inverse=True)
@@ -163,13 +166,13 @@ class _Followed:
         place = torch.cumsum(~over, dim=0) - 1
         self.live, self.row_of = self.live[~done], place[row_of[~done]]
         self.left, self.mass = left[stay], mass[stay]
-        self.states, self.decided = ([of[row] for row in stay.tolist()] for of in (states, decided))
+        self.states, self.decided = ([column[row] for row in stay.tolist()] for column in (states, decided))
         if len(stay):
             self.paths.keep(parents[stay])
             self.paths.step(tokens[stay])
 
     def finish(self) -> None:
-        """After the last token, count the words that it has completed."""
+        """Count the words that the last token has completed, and store the masses of the paths that are left."""
         if len(self.live):
             self._end_words((self.paths.logits / self.question.temperature).softmax(dim=-1))
             rest = torch.stack([self.left, torch.zeros_like(self.left)], dim=1)

@@ -14,7 +14,7 @@ ROLES = ("unk_token", "cls_token", "sep_token", "pad_token", "mask_token")
 
 
 def as_fast(tokenizer: Any) -> Any:
-    """The tokenizer as a `JapaneseTokenizer` if it is one of those: MeCab for words, then WordPiece or characters."""
+    """A `JapaneseTokenizer` if the tokenizer splits by MeCab, then into WordPieces or characters; else as it is."""
     known = (
         type(tokenizer).__name__ == "BertJapaneseTokenizer"
         and tokenizer.word_tokenizer_type == "mecab"
@@ -25,10 +25,10 @@ def as_fast(tokenizer: Any) -> Any:
 
 
 class JapaneseTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]
-    """The same tokens, with the interface of fast tokenizers, and with token types.
+    """Gives the tokens of the original tokenizer, with the interface of fast tokenizers and with token types.
 
-    It has no offsets, since words are split before: enough for NLI, not for masks. It is saved as the tokenizer that it
-    was made from.
+    It has no offsets, since words are split first. So it can be used for NLI, but not for masks. `save_pretrained`
+    saves the original tokenizer.
     """
 
     def __init__(self, original: Any) -> None:
@@ -44,7 +44,7 @@ class JapaneseTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]
         if options.get("return_offsets_mapping"):
             raise UnfitModel(
                 "This model's tokenizer (BertJapaneseTokenizer) does not say which characters a token stands for: it "
-                "can be used for NLI, not for masked sentences. Use a checkpoint with a tokenizer.json.",
+                "can be used for NLI, but not for masked sentences. Use a checkpoint with a tokenizer.json.",
                 check="tokenizer",
             )
         return super().__call__(self._words(text), None if text_pair is None else self._words(text_pair), **options)
@@ -55,7 +55,7 @@ class JapaneseTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]
     def _words(self, text: Any) -> Any:
         if isinstance(text, str):
             return " ".join(self._original.word_tokenizer.tokenize(text))
-        return [self._words(one) for one in text]
+        return [self._words(each) for each in text]
 
 
 def _build_fast(original: Any) -> Tokenizer:

@@ -1,4 +1,4 @@
-"""Masked language models (BERT and similar models): answers to `Fill` and `Likelihood`, and some to `Follows`."""
+"""Masked language models (BERT and similar models), which answer `Fill`, `Likelihood` and, with a head, `Follows`."""
 
 from collections.abc import Container, Iterator, Sequence
 from functools import partial
@@ -23,9 +23,9 @@ from evenhand.models.planning.tokens import encode, encode_pairs, frame, texts
 class MaskedLM(LanguageModel):
     """A masked language model that answers in nats.
 
-    Only the asked positions are projected onto the vocabulary; padding is never attended to. Where attention is asked
-    for, a token's weight is what it gets on average over layers, heads and the input's tokens, special ones included.
-    `next_sentence` is the head that says whether a sentence follows another, in float32, where the checkpoint has one.
+    Only asked positions are projected onto the vocabulary. Padding is never attended to. For questions with attention,
+    the weight of a token is the attention that it gets, averaged over layers, heads and all tokens of the input,
+    including special tokens. `next_sentence` is the next-sentence head in float32, or None.
     """
 
     kind: ClassVar[str] = "masked"
@@ -48,26 +48,28 @@ class MaskedLM(LanguageModel):
     def batched_answers(self, questions: Sequence[Unplanned], answered: Container[int] = ()) -> Iterator[Numbered]:
         asked = [question for question in questions if isinstance(question, Embed)]
         if len(asked) < len(questions):
-            raise UnfitModel(f"'{self.name}' is a masked language model, which writes no texts. A causal one does.")
+            raise UnfitModel(
+                f"'{self.name}' is a masked language model, which writes no texts. Use a causal language model."
+            )
         return embeddings(self, asked, None, answered)
 
     @torch.inference_mode()
     def likeliest(self, text: str, blank: Span, n: int = 10) -> list[tuple[str, float]]:
-        """The `n` tokens that the model finds likeliest in the blank of a text, with their log-probabilities in nats.
+        """The `n` likeliest tokens in the blank of a text, with their log-probabilities in nats.
 
-        A token may be a part of a word; special ones are left out. An empty list where the text is too long.
+        A token may be a part of a word. Special tokens are excluded. The list is empty if the text is too long.
         """
         masked = text[: blank.start] + self.mask + text[blank.stop :]
         ids = np.array([self.tokenizer(masked, verbose=False)["input_ids"]])
-        at = np.flatnonzero(ids[0] == self.tokenizer.mask_token_id)
-        if len(at) != 1 or ids.shape[1] > self.longest:
+        masks = np.flatnonzero(ids[0] == self.tokenizer.mask_token_id)
+        if len(masks) != 1 or ids.shape[1] > self.longest:
             return []
-        logps = self._logits(ids, np.ones_like(ids), np.array([(0, at[0])])).log_softmax(dim=-1)[0]  # (vocabulary,)
+        logps = self._logits(ids, np.ones_like(ids), np.array([(0, masks[0])])).log_softmax(dim=-1)[0]  # (vocabulary,)
         special = set(self.tokenizer.all_special_ids)
         logps = logps[: len(self.tokenizer)]  # some heads have more outputs than there are tokens
         best = logps.topk(min(n + len(special), len(logps)))
-        both = zip(best.indices.tolist(), best.values.tolist(), strict=True)
-        words = [(self.tokenizer.decode([token]).strip(), logp) for token, logp in both if token not in special]
+        pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
+        words = [(self.tokenizer.decode([token]).strip(), logp) for token, logp in pairs if token not in special]
         return words[:n]
 
     @torch.inference_mode()
@@ -75,12 +77,14 @@ class MaskedLM(LanguageModel):
         device = self.network.device
         rows, positions = on_device(places, device).unbind(dim=1)
         inputs = {"input_ids": on_device(ids, device)}
-        if device.type != "cuda" or not attention.all():  # transformers would ask the GPU whether it is all ones
+        if (
+            device.type != "cuda" or not attention.all()
+        ):  # transformers would wait for the GPU to say that the mask is all ones
             inputs["attention_mask"] = on_device(attention, device)
         return self.logits(rows, positions, **inputs).float()
 
     def _cells(self, batch: Batch) -> Tensor:
-        """Run inputs separately by the kind of their cells, one of three: see `plan.join`."""
+        """Run the inputs of each kind of cells (see `plan.join`) together, and the kinds one after another."""
         run = {PLAIN: super()._cells, WEIGHED: self._weigh, FOLLOWS: self._next_sentence}
         _, kinds = split(np.array([max(token for _, token in cells) for cells in batch.cells]), self._size)
         if len(distinct := np.unique(kinds)) == 1:
@@ -94,7 +98,7 @@ class MaskedLM(LanguageModel):
 
     @torch.inference_mode()
     def _weigh(self, batch: Batch) -> Tensor:
-        """Log-probabilities, times the attention to their tokens where it is asked for."""
+        """The log-probabilities of the cells, multiplied by the attention to the token if the cell is WEIGHED."""
         ids, attention = pad_inputs(batch.inputs, self.pad)
         places, which, asked = batch.places()
         tokens, kinds = split(asked, self._size)
@@ -102,7 +106,7 @@ class MaskedLM(LanguageModel):
         real = on_device(attention, device)  # (rows, length)
         rows, positions = on_device(places, device).unbind(dim=1)
         usual = self.network.config._attn_implementation
-        self.network.set_attn_implementation("eager")  # faster ones do not return attention weights
+        self.network.set_attn_implementation("eager")  # faster implementations do not return attention weights
         try:
             output = self.network(input_ids=on_device(ids, device), attention_mask=real, output_attentions=True)
         finally:
@@ -111,8 +115,8 @@ class MaskedLM(LanguageModel):
         square = (ids.shape[1], ids.shape[1])
         if not layers or any(layer is None or layer.shape[2:] != square for layer in layers):
             raise UnfitModel(
-                f"'{self.name}' ({type(self.network).__name__}) does not say what its tokens attend to, which `aula` "
-                "needs. `aul` weighs all tokens alike."
+                f"'{self.name}' ({type(self.network).__name__}) does not return attention weights, which `aula` needs. "
+                "Use `aul`, which weighs all tokens equally."
             )
         each = torch.stack([layer.float().mean(dim=1) for layer in layers]).mean(dim=0)  # (rows, from, to)
         weights = (each * real.unsqueeze(2)).sum(dim=1) / real.sum(dim=1, keepdim=True)  # (rows, to)
@@ -122,7 +126,7 @@ class MaskedLM(LanguageModel):
 
     @torch.inference_mode()
     def _next_sentence(self, batch: Batch) -> Tensor:
-        """What the next-sentence head says of each input; it reads the first position."""
+        """The log-probabilities of the next-sentence head, which reads the first position."""
         rows = torch.arange(len(batch.inputs), device=self.network.device)
 
         def network(**inputs: Tensor) -> SimpleNamespace:
@@ -135,7 +139,7 @@ class MaskedLM(LanguageModel):
     def _try_out(self) -> None:
         mask = self.tokenizer.mask_token_id
         some = np.array([[mask, 0, 1]])
-        # A head that mixes positions, which no known family has, gets whole sequences.
+        # A head that mixes positions gets whole sequences. No known family has such a head.
         run = partial(self._logits, some, np.ones_like(some), np.array([(0, 2), (0, 0)]))
         self._picks = self._picking_keeps(run, 1e-2) or (self._pick_late() and self._picking_keeps(run, 1e-2))
         ids = np.array([[mask, *[token for token in range(20) if token not in self.tokenizer.all_special_ids][:3]]])
@@ -148,10 +152,9 @@ class MaskedLM(LanguageModel):
             config = self.network.config
             settings = [f'"{setting}"' for setting in ("is_decoder", "causal") if getattr(config, setting, False)]
             raise UnfitModel(
-                f"'{self.name}' reads texts from the left alone: what stands to the right of a blank changes nothing. "
-                f"A masked language model reads both sides. Set {' and '.join(settings) or 'its causal mask'} to false "
-                'in its config.json; if it was trained that way, its "architectures" must name a causal language '
-                "model.",
+                f"'{self.name}' reads texts only from the left: words to the right of a blank change nothing. A "
+                f"masked model reads both sides. Set {' and '.join(settings) or 'its causal mask'} to false in "
+                'its config.json; if it was trained that way, its "architectures" must name a causal one.',
                 check="right context",
             )
         self._check_padding(alone.log_softmax(-1), self._logits(padded, attention, places).log_softmax(-1))

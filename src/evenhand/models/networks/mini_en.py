@@ -1,6 +1,6 @@
-"""mini-en in numpy alone: for a few words, importing torch and transformers would take longer than all the rest.
+"""mini-en in numpy, for a few words, where importing torch and transformers would take longer than the computation.
 
-The same network and weights, in float32: answers differ from torch's by rounding.
+It has the same network and weights in float32. Answers differ from torch's by rounding.
 """
 
 import math
@@ -33,7 +33,7 @@ def _tokenizer() -> Tokenizer:
 
 
 def logits(places: Sequence[tuple[str, str]], words: Sequence[str]) -> Array:
-    """The logits of one-token words at each place, which is the text before and after a hidden word."""
+    """The logits of one-token words at each place, (places, words); a place is the text before and after a blank."""
     read = _tokenizer().encode_batch([side for place in places for side in place], add_special_tokens=False)
     asking = ("[CLS]", "[MASK]", "[SEP]", *words)
     cls, mask, sep, *wanted = (_tokenizer().encode(word, add_special_tokens=False).ids[0] for word in asking)
@@ -57,18 +57,18 @@ def _word_logits(ids: Array, asked: Sequence[int], wanted: Sequence[int]) -> Arr
     at = weights["bert.embeddings.position_embeddings.weight"][: ids.shape[1]]
     x = _layer_norm(embedded[ids] + at + weights["bert.embeddings.token_type_embeddings.weight"][0], "bert.embeddings.")
     for number in range(LAYERS):
-        last = number == LAYERS - 1  # which is needed at the hidden word alone
+        last = number == LAYERS - 1  # its output is needed only at the hidden word
         x = _layer(x, x[np.arange(len(ids)), asked][:, None] if last else x, f"bert.encoder.layer.{number}.")
     x = _layer_norm(_gelu(_dense(x[:, 0], "cls.predictions.transform.dense.")), "cls.predictions.transform.")
     return x @ embedded[wanted].T + weights["cls.predictions.bias"][wanted]
 
 
 def _layer(x: Array, here: Array, name: str) -> Array:
-    """A layer at the positions `here`, which attend to all of `x`."""
+    """A layer at the positions `here`, which attend to all positions `x`."""
     n, _, size = x.shape
     query, key, value = (
-        _dense(of, f"{name}attention.self.{part}.").reshape(n, -1, HEADS, size // HEADS).transpose(0, 2, 1, 3)
-        for part, of in (("query", here), ("key", x), ("value", x))
+        _dense(states, f"{name}attention.self.{part}.").reshape(n, -1, HEADS, size // HEADS).transpose(0, 2, 1, 3)
+        for part, states in (("query", here), ("key", x), ("value", x))
     )
     scores = query @ key.transpose(0, 1, 3, 2) / math.sqrt(size // HEADS)
     scores = np.exp(scores - scores.max(axis=-1, keepdims=True))

@@ -1,4 +1,4 @@
-"""A network with its tokenizer: what all kinds of models share on the way from questions to answers."""
+"""A network with its tokenizer: the code that masked, causal and NLI models share."""
 
 import copy
 import math
@@ -25,27 +25,27 @@ from evenhand.models.planning.plan import Batch, Ids, Limit, Plan, Values, answe
 from evenhand.models.planning.tokens import count, encode
 
 Pick = Callable[[Tensor], Tensor]
-"""Takes the asked positions out of a tensor (batch, length, width)."""
+"""Selects the asked positions from a tensor (batch, length, width)."""
 
 
 TIMES = 40
-"""A precision that is this many times slower than float32 is emulated: a question would take seconds."""
+"""A precision that is this many times slower than float32 is emulated, and a question would take seconds."""
 SHORT = 64
-"""Inputs of up to this many tokens leave large attention tiles mostly empty: twice the time of attention on an H200."""
+"""Inputs of up to this many tokens leave large attention tiles mostly empty, which doubles the time on an H200."""
 
 
 class NetworkModel(ABC):
-    """A network that answers in nats, in batches planned beforehand; equal inputs go through it once.
+    """A network that answers in nats, in planned batches. Equal inputs are run once.
 
-    Hooks keep only the positions that were asked about from where a network treats each by itself, if that changes no
-    answer. In BERT and similar models, what follows attention in the last layer skips the others: of six layers, that
-    saves an eighth of the work, where one position of an input is asked about.
+    If it changes no answer, hooks select the asked positions before the part of the network that treats positions one
+    by one. In BERT and similar models, the rest of the last layer after attention then skips all other positions, which
+    saves an eighth of the work of six layers if one position per input is asked for.
     """
 
     kind: ClassVar[str]
-    """Which suite an audit runs on it: a key of suites.ALL."""
+    """The kind of model, which decides the suite that an audit runs: a key of suites.ALL."""
     picks_before_head: ClassVar[bool] = False
-    """Whether the head skips the other positions, whatever the architecture."""
+    """Whether positions are also selected between body and head, whatever the architecture."""
 
     def __init__(
         self,
@@ -66,11 +66,11 @@ class NetworkModel(ABC):
         self.limit = limit
         self.about = about
         self.overflowed = 0
-        """Number of inputs that overflowed in half precision and were computed in float32."""
-        self._too_large = math.inf  # tokens of the smallest batch that ran out of memory
+        """The number of inputs that overflowed in half precision and were computed again in float32."""
+        self._too_large = math.inf  # the number of tokens of the smallest batch that ran out of memory
         self._size = network.get_input_embeddings().weight.shape[0]
         self._picks = False
-        # The hooks hold this list, not the model: a cycle would keep a dropped one in memory.
+        # The hooks hold this list and not the model, since a reference cycle would keep a deleted model in memory.
         self._asked: list[Pick] = []
         self._early: Any = None
         if (after_attention := _after_last_attention(network.base_model)) is not None:
@@ -81,7 +81,7 @@ class NetworkModel(ABC):
 
     @abstractmethod
     def _try_out(self) -> None:
-        """Find out on a few inputs whether picking positions, padding or branching changes the answers."""
+        """Turn off selecting positions, padding or branching if a few inputs show that it changes answers."""
 
     @property
     def pad(self) -> int:
@@ -92,10 +92,10 @@ class NetworkModel(ABC):
         return self.tokenizer.mask_token or ""
 
     def cast(self, dtype: str) -> Self:
-        """A copy with its weights in that precision; an error where the device cannot compute in it."""
+        """A copy with its weights in this precision. Raises an error if the device cannot compute in it."""
         kind, device = getattr(torch, dtype), self.network.device
         if device.type == "cpu" and _seconds(kind) > TIMES * _seconds(torch.float32):
-            raise ModelError(f"{dtype} cannot be tried: this CPU has no arithmetic for it.")
+            raise ModelError(f"{dtype} cannot be tried: this CPU cannot compute in it.")
         try:
             other = copy.deepcopy(self, {id(self.tokenizer): self.tokenizer})
             for weights in other.network.parameters():
@@ -113,7 +113,7 @@ class NetworkModel(ABC):
 
     @abstractmethod
     def _cells(self, batch: Batch) -> Tensor:
-        """Run one batch, whatever memory it takes: the values of its cells in a row, on the network's device."""
+        """Run a whole batch. The values of its cells, one after another, on the network's device."""
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
         return answer_all(self, questions)
@@ -123,7 +123,7 @@ class NetworkModel(ABC):
         return [count(encoded[text], span) for text, span in places]
 
     def _pair_inputs(self, inputs: Sequence[Ids], *, typed: bool = True) -> dict[str, Tensor]:
-        """What the network takes for pairs of texts."""
+        """The network's inputs for pairs of texts."""
         joined, attention = pad_inputs(inputs, self.pad)
         ids, types = split(joined, self._size)
         arrays = {"input_ids": ids, "attention_mask": attention} | ({"token_type_ids": types} if typed else {})
@@ -131,12 +131,12 @@ class NetworkModel(ABC):
 
     def _labels(self, batch: Batch, logps: Tensor) -> Tensor:
         """The log-probabilities of the labels that a batch asks for; `logps` is (inputs, labels)."""
-        _, rows, labels = batch.places()  # one place for each input: labels are those of the whole
+        _, rows, labels = batch.places()  # each input has one place, since labels belong to the whole input
         where, label = on_device(np.stack([rows, split(labels, self._size)[0]]), logps.device)
         return logps[where, label]
 
     def stream(self, batches: Iterable[tuple[int, Batch]]) -> Iterator[tuple[int, Values]]:
-        """The values of each batch, in order; a GPU works on the next batch while the values of the last are read."""
+        """The values of each batch, in order. A GPU runs the next batch while the last one's values are read."""
         ahead: deque[tuple[int, Callable[[], Values]]] = deque()
         for number, batch in batches:
             ahead.append((number, self._begin(batch)))
@@ -146,7 +146,7 @@ class NetworkModel(ABC):
         yield from ((number, finish()) for number, finish in ahead)
 
     def _begin(self, batch: Batch) -> Callable[[], Values]:
-        """Start a batch, in halves if one of its size ran out of memory; the returned function waits for it."""
+        """Start a batch, in halves if one of its size ran out of memory. The returned function waits for the values."""
         if batch.tokens >= self._too_large and len(batch.inputs) > 1:
             halves = [self._begin(half)() for half in batch.halves()]
             return lambda: [row for half in halves for row in half]
@@ -155,7 +155,7 @@ class NetworkModel(ABC):
                 values = _fetch_async(self._cells(batch))
             return lambda: self._redo_overflows(batch, _by_input(batch, values()))
         except RuntimeError as error:
-            # On the CPU running out of memory has no class of its own.
+            # On the CPU, running out of memory is a plain RuntimeError.
             if not isinstance(error, torch.OutOfMemoryError) and "allocate memory" not in str(error):
                 raise
             if len(batch.inputs) == 1:
@@ -170,7 +170,7 @@ class NetworkModel(ABC):
 
     @contextmanager
     def _in_float32(self) -> Iterator[None]:
-        """Weights are in float32 in this block, but not buffers: some would not convert back to the same values."""
+        """Convert weights to float32 in this block, but not buffers: some would not convert back to the same values."""
         dtype = self.network.dtype
         try:
             for weights in self.network.parameters():
@@ -181,27 +181,27 @@ class NetworkModel(ABC):
                 weights.data = weights.data.to(dtype)
 
     def _redo_overflows(self, batch: Batch, values: Values) -> Values:
-        """The values, with inputs that overflowed in half precision computed again with the same weights in float32."""
+        """The values of a batch. Inputs that overflowed in half precision are counted, and run again in float32."""
         if self.network.dtype == torch.float32:
             return values
-        odd = [row for row, logps in enumerate(values) if not all(map(math.isfinite, logps))]
-        if not odd:
+        overflowed = [row for row, logps in enumerate(values) if not all(map(math.isfinite, logps))]
+        if not overflowed:
             return values
-        self.overflowed += len(odd)
+        self.overflowed += len(overflowed)
         with self._in_float32():
-            again = _by_input(some := batch.only(odd), _fetch_async(self._cells(some))())
-        whole = list(values)
-        for row, logps in zip(odd, again, strict=True):
-            whole[row] = logps
-        return whole
+            again = _by_input(some := batch.only(overflowed), _fetch_async(self._cells(some))())
+        corrected = list(values)
+        for row, logps in zip(overflowed, again, strict=True):
+            corrected[row] = logps
+        return corrected
 
-    def _close(self, one: Tensor, other: Tensor) -> bool:
-        """Whether two outputs agree, up to rounding in the network's precision."""
+    def _close(self, first: Tensor, second: Tensor) -> bool:
+        """Whether two outputs are equal up to rounding in the network's precision."""
         close = 1e-3 if self.network.dtype == torch.float32 else 0.2
-        return one.shape == other.shape and torch.allclose(one, other, atol=close, rtol=0)
+        return first.shape == second.shape and torch.allclose(first, second, atol=close, rtol=0)
 
     def _output(self, pick: Pick | None, network: Any = None, **inputs: Any) -> Tensor:
-        """The head's output, at the picked positions if any; `network` is the wrapper around ours, if there is one."""
+        """The head's output at the picked positions. `network` is a wrapper to run instead of our network."""
         self._asked += [pick] if pick else []
         try:
             logits: Tensor = (network or self.network)(**inputs).logits
@@ -210,7 +210,7 @@ class NetworkModel(ABC):
         return logits
 
     def _pick_late(self) -> bool:
-        """Pick only between body and head from now on; False where that was so already."""
+        """From now on select positions only between body and head. False if that was so already."""
         if self._early is None:
             return False
         self._early.remove()
@@ -228,19 +228,19 @@ class NetworkModel(ABC):
             return False
 
     def _check_padding(self, alone: Tensor, padded: Tensor) -> None:
-        """Plan batches of equal lengths for a network that lets padding leak, as convolutions and Fourier mixers do."""
+        """Plan batches of equal lengths if padding leaks into answers, as in convolutions and Fourier mixers."""
         if not self._close(alone, padded):
             self.limit = replace(self.limit, enough=0)
 
 
 def _after_last_attention(body: Any) -> Any:
-    """The module that takes the result of the last layer's attention; None where it is not found as in BERT."""
+    """The module that takes the result of the last layer's attention; None if the network is not built like BERT."""
     layers = getattr(getattr(body, "encoder", None), "layer", None)
     return getattr(getattr(layers[-1], "attention", None), "output", None) if layers else None
 
 
 def _pick_early(asked: list[Pick], module: Any, args: Any) -> Any:
-    """Pick from attention's result and from what it is added to; nothing is left for the later hook."""
+    """Select positions in attention's result and in the residual. Removes the pick for the later hook."""
     return tuple(map(asked.pop(), args)) if asked else args
 
 
@@ -255,7 +255,7 @@ def _pick(asked: list[Pick], module: Any, args: Any, output: Any) -> Any:
 
 
 def _fetch_async(cells: Tensor) -> Callable[[], list[float]]:
-    """Start copying the values to the host; the returned function waits for them, so the device works on meanwhile."""
+    """Start copying the values to the host. The returned function waits for them; the device can work meanwhile."""
     if cells.device.type != "cuda":
         return cells.tolist
     on_host = torch.empty(cells.shape, dtype=cells.dtype, pin_memory=True)
@@ -265,21 +265,21 @@ def _fetch_async(cells: Tensor) -> Callable[[], list[float]]:
 
     def wait() -> list[float]:
         copied.synchronize()
-        found: list[float] = on_host.tolist()
-        return found
+        values: list[float] = on_host.tolist()
+        return values
 
     return wait
 
 
 def _by_input(batch: Batch, values: Sequence[float]) -> Values:
-    if all(len(cells) == 1 for cells in batch.cells):  # as in all but a few batches
+    if all(len(cells) == 1 for cells in batch.cells):  # true for most batches
         return [(value,) for value in values]
     following = iter(values)
     return [list(islice(following, len(cells))) for cells in batch.cells]
 
 
 def pad_inputs(inputs: Sequence[Ids], pad: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The inputs as one array, padded to the length of the first, which is the longest, and the attention mask."""
+    """The inputs as one array, padded to the length of the first, the longest; and the attention mask."""
     shape = len(inputs), len(inputs[0])
     ids = np.full(shape, pad)
     attention = np.zeros(shape, dtype=np.int64)
@@ -293,32 +293,32 @@ def pad_inputs(inputs: Sequence[Ids], pad: int) -> tuple[NDArray[np.int64], NDAr
 
 
 def attention_for(length: int, device: torch.device) -> AbstractContextManager[None]:
-    """Attention without cuDNN and FlashAttention for short inputs, which would leave their tiles mostly empty."""
+    """For short inputs on a GPU, attention without cuDNN and FlashAttention, whose tiles would be mostly empty."""
     if device.type != "cuda" or length > SHORT:
         return nullcontext()
     return sdpa_kernel([SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH])
 
 
 def on_device(array: NDArray[Any], device: torch.device) -> Tensor:
-    """The array on the device; a GPU copies it while the host goes on."""
+    """The array on the device. A GPU copies it asynchronously."""
     tensor = torch.from_numpy(array)
     return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
 
 
 class LanguageModel(NetworkModel):
-    """A language model: its cells are tokens at places of an input, and their values log-probabilities."""
+    """A language model. Its cells are tokens at positions of an input, and its values their log-probabilities."""
 
     picks_before_head = True
 
     def logits(self, rows: Tensor, positions: Tensor, network: Any = None, **inputs: Any) -> Tensor:
-        """The network's output at these places, (places, vocabulary); `network` is the wrapper around it, if any."""
+        """The network's output at these places: (places, vocabulary). `network` is a wrapper to run instead of ours."""
         pick = (lambda each: each[rows, positions].unsqueeze(0)) if self._picks else None
         logits = self._output(pick, network, **inputs)
         return logits[0] if self._picks else logits[rows, positions]
 
     @abstractmethod
     def _logits(self, ids: NDArray[np.int64], attention: NDArray[np.int64], places: NDArray[np.int64]) -> Tensor:
-        """The network's output at these places (rows and positions): (places, vocabulary) in float32."""
+        """The network's output at these places (rows and positions), in float32: (places, vocabulary)."""
 
     def _cells(self, batch: Batch) -> Tensor:
         ids, attention = pad_inputs(batch.inputs, self.pad)
@@ -327,20 +327,20 @@ class LanguageModel(NetworkModel):
 
 
 def log_probabilities(logits: Tensor, which: NDArray[np.int64], tokens: NDArray[np.int64]) -> Tensor:
-    """The log-probability of each token at the place of that number; `logits` are (places, vocabulary)."""
+    """The log-probability of each token at the place with the index in `which`; `logits` are (places, vocabulary)."""
     where, token = on_device(np.stack([which, tokens]), logits.device)
     return logits[where, token] - logits.logsumexp(dim=-1)[where]
 
 
 def is_native(kind: torch.dtype, device: torch.device) -> bool:
-    """Whether the device computes in that precision natively; a CPU may have to emulate half precision."""
+    """Whether the device computes in this precision natively. Some CPUs emulate half precision."""
     if device.type == "cuda":
         return kind != torch.bfloat16 or bool(torch.cuda.is_bf16_supported(including_emulation=False))
     if device.type != "cpu" or kind == torch.float32:
         return kind == torch.float32
     abilities: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # missing in older versions of torch
     if kind == torch.float16:
-        return abilities.get("architecture") != "arm64"  # where oneDNN takes a hundred times as long as torch
+        return abilities.get("architecture") != "arm64"  # there oneDNN takes a hundred times as long as torch
     return any("bf16" in name and has is True for name, has in abilities.items())
 
 
@@ -354,16 +354,16 @@ def without_onednn(network: Any) -> None:
     def back(*_: Any) -> None:
         torch.backends.mkldnn.set_flags(*before.pop())  # type: ignore[no-untyped-call]
 
-    for module in (network, network.base_model):  # which is run by itself for other heads
+    for module in (network, network.base_model):  # other heads run the base model by itself
         module.register_forward_pre_hook(off)
         module.register_forward_hook(back, always_call=True)
 
 
 def _seconds(kind: torch.dtype) -> float:
-    """CPU time of one small matrix product."""
+    """The CPU time of a small matrix product in this precision."""
     before = torch.backends.mkldnn.set_flags(is_native(kind, torch.device("cpu")))  # type: ignore[no-untyped-call]
-    one: Tensor = torch.ones(64, 256, dtype=kind)
-    other = torch.ones(256, 256, dtype=kind)
-    taken = timeit.repeat(lambda: torch.nn.functional.linear(one, other), timer=process_time, repeat=3, number=1)
+    inputs: Tensor = torch.ones(64, 256, dtype=kind)
+    weights = torch.ones(256, 256, dtype=kind)
+    taken = timeit.repeat(lambda: torch.nn.functional.linear(inputs, weights), timer=process_time, repeat=3, number=1)
     torch.backends.mkldnn.set_flags(*before)  # type: ignore[no-untyped-call]
     return max(min(taken), 1e-5)

@@ -1,4 +1,4 @@
-"""NLI classifiers (natural language inference: three labels for a pair of texts): answers to `Entail`."""
+"""NLI classifiers (natural language inference: three labels for a pair of texts), which answer `Entail`."""
 
 import inspect
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from evenhand.models.planning.tokens import TokenizedPair, built_in, encode_pair
 class NliModel(NetworkModel):
     """A classifier of premise and hypothesis that answers in nats: entailment, neutral, contradiction.
 
-    The tokenizer joins the two in its own way. `order` has the network's outputs for the three labels.
+    The tokenizer joins the two texts. `order` has the indices of the network's outputs for the three labels.
     """
 
     kind: ClassVar[str] = "nli"
@@ -37,7 +37,7 @@ class NliModel(NetworkModel):
     def count_tokens(self, places: Sequence[tuple[str, Span]]) -> list[int]:
         if not isinstance(self.tokenizer, JapaneseTokenizer):
             return super().count_tokens(places)
-        # It has no offsets, so the tokens of a span are unknown: half of those of the text paired with itself.
+        # It has no offsets, so the tokens of the whole text are counted: half of those of the text paired with itself.
         encoded = encode_pairs(self.tokenizer, [(text, text) for text, _ in places], self.longest)
         return [0 if encoded[text, text].note else len(encoded[text, text].ids) // 2 for text, _ in places]
 
@@ -52,19 +52,21 @@ class NliModel(NetworkModel):
 
     @torch.inference_mode()
     def _logps(self, inputs: Sequence[Ids]) -> Tensor:
-        first = (lambda each: each[:, :1]) if self._picks else None  # which a classifier reads, as BERT's does
+        first = (lambda each: each[:, :1]) if self._picks else None  # BERT's classifier reads the first position
         logits = self._output(first, **self._pair_inputs(inputs, typed=self._types > 1))
         return logits.float().log_softmax(dim=-1)  # (inputs, labels)
 
     def _try_out(self) -> None:
         some = self._inputs(("a a a", "a"), ("a", "a a a"))
-        with self._in_float32():  # half precision might hide a difference; BART's classifier reads the last position
+        with (
+            self._in_float32()
+        ):  # half precision might hide a difference, as in BART, whose classifier reads the last position
             self._picks = self._picking_keeps(lambda: self._logps(some), 1e-4)
         first, second = self._logps(some)
         if torch.equal(first, second):
             raise UnfitModel(
-                f"The classifier of '{self.name}' gives the same answer whatever it is asked: its first position sees "
-                'no other. Set "is_decoder" to false in its config.json, or use another checkpoint.',
+                f"The classifier of '{self.name}' gives the same answer to every question: its first position sees no "
+                'other. Set "is_decoder" to false in its config.json, or use another checkpoint.',
                 check="right context",
             )
         short, long = self._inputs(("a", "a"), ("a a a", "a a a"))
@@ -75,17 +77,17 @@ class NliModel(NetworkModel):
 
 
 def token_types(network: Any) -> int:
-    """The number of token types that the network distinguishes: 1 for RoBERTa, 0 for DistilBERT, which takes none."""
+    """The number of token types of the network: 2 for BERT, 1 for RoBERTa, 0 for DistilBERT, which takes none."""
     takes = "token_type_ids" in inspect.signature(network.forward).parameters
     return int(getattr(network.config, "type_vocab_size", 0)) if takes else 0
 
 
 def _premise_hypothesis(question: Question) -> tuple[str, str]:
-    """Premise and hypothesis of a question that an NLI classifier can answer."""
+    """The premise and hypothesis. Raises an error for a question that is not `Entail`."""
     if isinstance(question, Entail):
         return question.premise, question.hypothesis
     known = built_in(question, "An NLI classifier")
     raise UnfitModel(
-        f"An NLI classifier cannot answer {type(known).__name__} questions. They are for a masked language model; "
-        "for this one there is `suite='nli'`."
+        f"An NLI classifier cannot answer {type(known).__name__} questions. Use a masked language model, or measure "
+        "this classifier with `suite='nli'`."
     )

@@ -1,4 +1,4 @@
-"""Texts that a causal model writes, and whom they mention first: batches of `Write` and `FirstMention`."""
+"""Texts that a causal model writes, and the gender that they mention first: answers to `Write` and `FirstMention`."""
 
 import math
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
@@ -20,15 +20,15 @@ from evenhand.stats.estimate import NOT_FINITE
 Asked = Write | FirstMention
 THINKS = "the chat template begins with thoughts, which are no part of a text: leave out `chat`"
 MEMORY = 8
-"""The part of a GPU's memory, one of so many, that keys and values of a batch may take: copies need as much again."""
+"""Keys and values of a batch may take 1 / MEMORY of a GPU's memory. Copies of them take as much again."""
 ENOUGH = {"cpu": 128, "cuda": 1024}
-"""Texts that keep a device busy: beyond that, another batch costs less than padding."""
+"""By device, the number of texts in a batch from which another batch costs less than padding."""
 
 
 def writings(model: Any, questions: Sequence[Asked], answered: Container[int]) -> Iterator[list[tuple[int, Answer]]]:
-    """The answers to questions that are not `answered`, by batch.
+    """The answers to the questions whose number is not in `answered`, by batch.
 
-    Each prompt goes through the network once, however many texts follow it.
+    Each prompt goes through the network once, however many texts are written after it.
     """
     prompts: dict[int, Ids] = {}
     missing: list[tuple[int, Answer]] = []
@@ -50,10 +50,11 @@ def writings(model: Any, questions: Sequence[Asked], answered: Container[int]) -
 
 
 def _batches(model: Any, questions: Sequence[Asked], prompts: Mapping[int, Ids]) -> list[list[int]]:
-    """The questions of each batch by number, longest prompts first; made from all, so that a resumed run has the same.
+    """For each batch, the numbers of its questions, longest prompts first.
 
-    A batch with fewer texts than keep the device busy takes shorter prompts, too. They are padded by at most as many
-    tokens as are written, and not at all if the network lets padding leak into its answers.
+    Batches are made from all questions, so that a resumed run has the same batches. A batch with fewer than `ENOUGH`
+    texts also takes shorter prompts, which are padded by at most as many tokens as are written. Nothing is padded if
+    padding changes the network's answers.
     """
 
     def alike(number: int) -> tuple[Any, ...]:
@@ -84,20 +85,20 @@ def _texts(question: Asked) -> int:
 
 
 def _prompts(model: Any, questions: Sequence[Asked]) -> Iterator[tuple[Ids, str]]:
-    """The tokens of each prompt, or why there are none; start token or chat template included."""
+    """The tokens of each prompt, with the start token or in the chat template, or a note why it cannot be asked."""
     plain = encode(model.tokenizer, (q.text for q in questions), 2**31)
     before = chats(model.name, model.tokenizer, [question for question in questions if question.chat])
     templated = encode(model.tokenizer, before.values(), 2**31, templated=True)
     for question in questions:
         try:
-            found = plain[question.text].usable()  # a token of the template may not come from the prompt
+            prompt = plain[question.text].usable()  # the prompt must not contain a special token of the template
             if question.chat:
                 turns = before[question.text, question.system]
                 if turns.rstrip().endswith(THOUGHT):
                     raise Unanswerable(THINKS)
                 ids = templated[turns].usable().ids
             else:
-                ids = (model.start, *(found.ids[position] for position in found.positions))
+                ids = (model.start, *(prompt.ids[position] for position in prompt.positions))
             if len(ids) + question.longest > model.longest:
                 raise Unanswerable(TOO_LONG)
             yield ids, ""
@@ -106,7 +107,7 @@ def _prompts(model: Any, questions: Sequence[Asked]) -> Iterator[tuple[Ids, str]
 
 
 def _rows(model: Any, tokens: int) -> int:
-    """How many texts of so many tokens are written at once."""
+    """The number of texts of this many tokens that are written at once."""
     most: int = min(model.limit.inputs, model.limit.positions)
     device, config = model.network.device, model.network.config.get_text_config()
     if device.type == "cuda":
@@ -121,7 +122,7 @@ def _rows(model: Any, tokens: int) -> int:
 def _halving(
     model: Any, run: Callable[[Any, Sequence[tuple[Any, Ids]]], list[Answer]], asked: Sequence[tuple[Asked, Ids]]
 ) -> list[Answer]:
-    """The answers of a batch; in halves if it runs out of memory."""
+    """The answers of a batch, which is run in halves if it runs out of memory."""
     try:
         with torch.inference_mode():
             return run(model, asked)
@@ -150,7 +151,7 @@ def _texts_after(model: Any, asked: Sequence[tuple[Write, Ids]]) -> list[Answer]
     tokens: list[list[int]] = [[] for _ in asked]
     logps: list[list[float]] = [[] for _ in asked]
     ended = [False] * len(asked)
-    odd = set[int]()
+    not_finite = set[int]()
     for step in range(first.longest):
         weights = (paths.logits / first.temperature).softmax(dim=-1)
         drawn = draws.tokens(live, step, weights, torch.arange(len(live), device=device))
@@ -159,7 +160,7 @@ def _texts_after(model: Any, asked: Sequence[tuple[Write, Ids]]) -> list[Answer]
         for row, token, logp, end in zip(*(x.tolist() for x in (live, drawn, chances, over)), strict=True):
             if end:
                 ended[row] = True
-                odd |= set() if math.isfinite(logp) else {row}
+                not_finite |= set() if math.isfinite(logp) else {row}
             else:
                 tokens[row].append(token)
                 logps[row].append(logp)
@@ -173,7 +174,7 @@ def _texts_after(model: Any, asked: Sequence[tuple[Write, Ids]]) -> list[Answer]
     texts = model.tokenizer.batch_decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
     return [
         Answer.none(NOT_FINITE)
-        if row in odd
+        if row in not_finite
         else Answer(tuple(logps[row]), text=countable_text(text, cut=not ended[row]))
         for row, text in enumerate(texts)
     ]
