@@ -118,7 +118,11 @@ def cut_short(path: Path) -> None:
     ("name", "content", "says"),
     [
         ("a.bin", b"PK\x03\x04 and so on", "does not begin with the two numbers of a word2vec .bin file"),
-        ("a.bin", b"3 3\nnurse " + struct.pack("<3f", 1, 2, 3), "breaks off at word 2, but its header promises 3 words"),
+        (
+            "a.bin",
+            b"3 3\nnurse " + struct.pack("<3f", 1, 2, 3),
+            "breaks off at word 2, but its header promises 3 words",
+        ),
         ("a.bin", b"1 3\nnurse " + struct.pack("<9f", *range(9)), "goes on after the 1 words of 3 dimensions"),
         ("a.bin", b"2 2\nice cream " + struct.pack("<4f", 1, 2, 3, 4), "breaks off at word 2"),
         ("a.bin", b"3 2\nhe %bice cream %bshe %b" % ((struct.pack("<2f", 1, 2),) * 3), "a .bin file have no spaces"),

@@ -23,23 +23,23 @@ KEY = "sk-very-secret-1234"
 @pytest.mark.parametrize(
     ("url", "says"),
     [
-        ("localhost:8000", "is the address of a server"),
-        ("ftp://localhost/v1", "is the address of a server"),
-        ("http://", "is the address of a server"),
-        ("http://localhost:99999/v1", "is the address of a server"),
-        ("http://localhost:x/v1", "is the address of a server"),
-        (f"http://me:{KEY}@localhost/v1", "holds a password or a key"),
-        (f"http://{KEY}@localhost/v1", "holds a password or a key"),
-        (f"http://localhost/v1?api_key={KEY}", "holds a password or a key"),
-        (f"http://localhost/v1?sig={KEY}", "holds a password or a key"),
-        (f"http://localhost/v1#{KEY}", "holds a password or a key"),
-        (f"http://me:a?{KEY}@localhost/v1", "holds a password or a key"),
-        (f"http://me:a@{KEY}@localhost:99999/v1", "holds a password or a key"),
-        (f"me:{KEY}@localhost/v1", "holds a password or a key"),
-        (f"http://localhost:x?{KEY}", "holds a password or a key"),
-        ("http://münchen.example/v1", "in ASCII: .* Got 'http://münchen"),
-        ("http://local host/v1", "is the address of a server"),
-        ("http://localhost/v1?", "holds a password or a key"),
+        ("localhost:8000", "must be the URL of a server"),
+        ("ftp://localhost/v1", "must be the URL of a server"),
+        ("http://", "must be the URL of a server"),
+        ("http://localhost:99999/v1", "must be the URL of a server"),
+        ("http://localhost:x/v1", "must be the URL of a server"),
+        (f"http://me:{KEY}@localhost/v1", "password or a key"),
+        (f"http://{KEY}@localhost/v1", "password or a key"),
+        (f"http://localhost/v1?api_key={KEY}", "password or a key"),
+        (f"http://localhost/v1?sig={KEY}", "password or a key"),
+        (f"http://localhost/v1#{KEY}", "password or a key"),
+        (f"http://me:a?{KEY}@localhost/v1", "password or a key"),
+        (f"http://me:a@{KEY}@localhost:99999/v1", "password or a key"),
+        (f"me:{KEY}@localhost/v1", "password or a key"),
+        (f"http://localhost:x?{KEY}", "password or a key"),
+        ("http://münchen.example/v1", "in ASCII, .* Got 'http://münchen"),
+        ("http://local host/v1", "must be the URL of a server"),
+        ("http://localhost/v1?", "password or a key"),
     ],
 )
 def test_a_wrong_url_is_refused_and_a_key_in_it_is_not_repeated(url: str, says: str) -> None:
@@ -60,13 +60,13 @@ def test_the_environment_says_where_the_server_is(monkeypatch: pytest.MonkeyPatc
     monkeypatch.delenv("OPENAI_API_KEY")
     with pytest.raises(BadInput, match="needs a key: set OPENAI_API_KEY.*`base_url="):
         Address.of("openai:tiny")
-    with pytest.raises(BadInput, match="is openai:NAME"):
+    with pytest.raises(BadInput, match="must be openai:NAME"):
         Address.of("openai: ", "http://localhost:2")
     monkeypatch.setenv("OPENAI_API_KEY", "“sk”")
     with pytest.raises(BadInput, match="characters that no key has"):
         Address.of("openai:tiny", "http://localhost:2")
     monkeypatch.delenv("OPENAI_API_KEY")
-    with pytest.raises(BadInput, match="is openai:NAME"):
+    with pytest.raises(BadInput, match="must be openai:NAME"):
         Address.of("openai:\udcff", "http://localhost:2")
 
 
@@ -74,7 +74,9 @@ def test_where_nobody_listens_there_is_no_server() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    with pytest.raises(ModelError, match=f"There is no server at http://127.0.0.1:{port}/v1.*Start it, or check"):
+    with pytest.raises(
+        ModelError, match=f"There is no server at http://127.0.0.1:{port}/v1.*Start the server, or check"
+    ):
         evenhand.load("openai:tiny", base_url=f"http://127.0.0.1:{port}/v1")
 
 

@@ -19,7 +19,7 @@ LETTERS = Choose("Who works?", ("He", "She"), by="letters")
 REFUSED: dict[str, tuple[type[EvenhandError], str]] = {
     "log10": (UnfitModel, "are not natural: those of the likeliest tokens add up to"),
     "shifted logprobs": (UnfitModel, "not those of its tokens.*shifted by one"),
-    "shifted offsets": (UnfitModel, "text_offset is not where its tokens are"),
+    "shifted offsets": (UnfitModel, "text_offset"),
     "bos doubled": (UnfitModel, "start token is there twice"),
     "truncated": (UnfitModel, "cuts prompts"),
     "zeros": (UnfitModel, "Every log-probability that the server gives is 0"),
@@ -31,8 +31,8 @@ REFUSED: dict[str, tuple[type[EvenhandError], str]] = {
     "deep": (ModelError, "something other than JSON: '\\[\\[\\["),
     "huge deep": (ModelError, "something other than JSON"),
     "other shape": (ModelError, "not of the shape of OpenAI's API"),
-    "another model": (ModelNotFound, "'other' answers in its place: ask for openai:other"),
-    "noise": (UnfitModel, "Two askings of one question differ|not those of its tokens"),
+    "another model": (ModelNotFound, "'other' answers in its place.*openai:other"),
+    "noise": (UnfitModel, "Two answers to the same question differ|not those of its tokens"),
     "leaks the key": (UnfitModel, "neither completions nor chats"),
 }
 SURVIVED = ("storm", "dropped", "html", "odd storm")

@@ -153,8 +153,8 @@ class MaskedLM(LanguageModel):
             settings = [f'"{setting}"' for setting in ("is_decoder", "causal") if getattr(config, setting, False)]
             raise UnfitModel(
                 f"'{self.name}' reads texts only from the left: words to the right of a blank change nothing. A "
-                f"masked model reads both sides. Set {' and '.join(settings) or 'its causal mask'} to false in "
-                'its config.json; if it was trained that way, its "architectures" must name a causal one.',
+                f"masked language model reads both sides. Set {' and '.join(settings) or 'its causal mask'} to false "
+                'in its config.json; if it was trained that way, its "architectures" must name a causal one.',
                 check="right context",
             )
         self._check_padding(alone.log_softmax(-1), self._logits(padded, attention, places).log_softmax(-1))

@@ -1,4 +1,4 @@
-"""From a question to requests, by what the server can be asked, and from its replies to the answer."""
+"""Turn a question into requests that the server can answer, and the replies into the answer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,9 +30,9 @@ from evenhand.models.served.options import label_logps, log_shares
 NOT_BACK = "the server's tokens do not give the text back"
 NO_TEXT = "the model thinks until its limit of tokens: there is no text"
 REPLY_TOKENS, THOUGHT_TOKENS = 16, 1024
-"""Of a sample: enough for a letter, or an option and its letter; and what a model that thinks may think before it."""
+"""The limits of tokens of a sampled reply (enough for an option and its letter) and of the thoughts before it."""
 UNTRUNCATED = {"top_k": -1, "min_p": 0}
-"""Settings of llama.cpp, vLLM and SGLang, which otherwise leave out unlikely tokens; OpenAI's API refuses them."""
+"""Settings of llama.cpp, vLLM and SGLang, which otherwise exclude unlikely tokens. OpenAI's API refuses them."""
 Kind = Literal["a", "b", "c"]
 KINDS: dict[str, str] = {
     "a": "log-probabilities of whole texts",
@@ -43,32 +43,32 @@ KINDS: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Ability:
-    """What a server can be asked, as `probe` finds out."""
+    """What a server can be asked. `probe.Probe` finds it out."""
 
     whole: Literal["", "echo", "prompt_logprobs"] = ""
-    """How it gives the log-probabilities of a prompt."""
+    """The option by which the server gives the log-probabilities of a prompt; empty if it does not give them."""
     next: int = 0
-    """How many of the likeliest next tokens it lists after a plain prompt; 0: none."""
+    """The number of likeliest next tokens that the server lists after a plain prompt."""
     chat_next: int = 0
-    """The same after a chat."""
+    """The number of likeliest next tokens that the server lists in a chat."""
     text: bool = False
     chat_text: bool = False
     start: str = ""
-    """The token that we put before a plain prompt, since the server puts none."""
+    """The start token that we put before a plain prompt if the server does not add one."""
     begins: bool = False
-    """Whether a start token is before a plain prompt, the server's or ours."""
+    """Whether a plain prompt begins with a start token, which the server adds or we add."""
     limit: str = "max_tokens"
-    """The name of the limit of a chat's reply."""
+    """The name of the parameter that limits the tokens of a reply in a chat."""
     density: float = 0.0
-    """Tokens of a prompt for each character; 0: the server does not say."""
+    """The number of tokens of a prompt per character; 0 if the server does not count tokens."""
     untruncated: bool = True
-    """Whether it can be told to draw from all tokens; some servers refuse the words for it."""
+    """Whether the server accepts the settings `UNTRUNCATED`, to draw from all tokens."""
     samples: int = 20
-    """How often a question is asked where the server gives text only."""
+    """The number of times that a question is asked if the server gives only text."""
     thinks: bool = False
     """Whether replies in a chat begin with thoughts."""
     warm: bool = True
-    """Whether chats are asked at a temperature; some models refuse it, and have their own, which is 1."""
+    """Whether requests in chats state a temperature. Some models refuse it, and have a fixed temperature of 1."""
 
     @property
     def kind(self) -> Kind:
@@ -76,16 +76,16 @@ class Ability:
 
     @property
     def sampled(self) -> bool:
-        """Whether some questions are answered by shares of texts."""
+        """Whether some questions are answered by shares of sampled texts."""
         return self.kind == "c" or (self.chat_text and not self.chat_next)
 
     def top(self, question: Choose) -> int:
-        """How many of the likeliest tokens the question is answered by; 0 where it is by texts."""
+        """The number of likeliest tokens that answer the question; 0 if it is answered by sampled texts."""
         return self.chat_next if question.chat else self.next
 
 
 def cannot(question: Question, ability: Ability) -> str:
-    """Why the question cannot be asked; empty where it can."""
+    """The reason why the question cannot be asked; empty if it can."""
     if isinstance(question, Choose):
         whole = ability.whole and not question.chat
         if question.exact and not whole and not ability.top(question) and (ability.kind == "c" or ability.chat_text):
@@ -119,20 +119,20 @@ def cannot(question: Question, ability: Ability) -> str:
 
 
 def texts(question: Question) -> list[str]:
-    """The plain texts whose tokens a question is about, where whole texts can be asked."""
+    """The plain texts whose tokens answer the question, if the server gives the log-probabilities of a prompt."""
     if not isinstance(question, Fill):
         return plain_texts(question)
-    found = []
+    up_to_hidden = []
     for candidate in question.among:
         text, blank, hidden = question.filled(candidate)
         if hidden and min(hidden).start < blank.stop:
             raise Unanswerable(BEFORE_BLANK)
-        found.append(text[: min(hidden).start].rstrip() if hidden else text)
-    return found
+        up_to_hidden.append(text[: min(hidden).start].rstrip() if hidden else text)
+    return up_to_hidden
 
 
 def requests(question: Question, ability: Ability, model: str) -> list[Request]:
-    """The requests for a question that can be asked; `answer` takes their replies in this order."""
+    """The requests for a question that can be asked. `answer` takes their replies in this order."""
     if isinstance(question, Write):
         return [writing(question, ability, model)]
     if not isinstance(question, Choose) or (ability.whole and not question.chat):
@@ -143,7 +143,7 @@ def requests(question: Question, ability: Ability, model: str) -> list[Request]:
 
 
 def countable(question: Question, ability: Ability, model: str) -> list[Request]:
-    """The requests for a question; none where it cannot be asked."""
+    """The requests for a question; none if it cannot be asked."""
     try:
         return [] if cannot(question, ability) else requests(question, ability, model)
     except Unanswerable:
@@ -151,69 +151,70 @@ def countable(question: Question, ability: Ability, model: str) -> list[Request]
 
 
 def whole(text: str, ability: Ability, model: str) -> Request:
-    """Asks for the log-probability of each token of a text."""
-    how = {"prompt_logprobs": 0} if ability.whole == "prompt_logprobs" else {"echo": True, "logprobs": 1}
-    return Request.of("completions", model=model, prompt=ability.start + text, max_tokens=1, temperature=1, **how)
+    """The request for the log-probability of each token of a text."""
+    option = {"prompt_logprobs": 0} if ability.whole == "prompt_logprobs" else {"echo": True, "logprobs": 1}
+    return Request.of("completions", model=model, prompt=ability.start + text, max_tokens=1, temperature=1, **option)
 
 
 def next_token_request(question: Choose, ability: Ability, model: str, top: int, seed: int = 0) -> Request:
-    """Asks for the `top` likeliest tokens after the prompt, or, with 0, for a sample of text."""
+    """The request for the `top` likeliest tokens after the prompt; with `top=0`, for a sampled text."""
     tokens = 1 if top else REPLY_TOKENS
-    how: dict[str, Any] = {"model": model} | ({} if top else {"seed": seed})
+    options: dict[str, Any] = {"model": model} | ({} if top else {"seed": seed})
     if question.chat:
         listed = {"logprobs": True, "top_logprobs": top} if top else {}
         tokens += ability.thinks * THOUGHT_TOKENS
-        return Request.of("chat/completions", **in_chat(question, ability, tokens, **listed, **how))
+        return Request.of("chat/completions", **in_chat(question, ability, tokens, **listed, **options))
     listed = {"logprobs": top} if top else {}
     prompt = ability.start + question.text
-    return Request.of("completions", prompt=prompt, max_tokens=tokens, temperature=1, **listed, **how)
+    return Request.of("completions", prompt=prompt, max_tokens=tokens, temperature=1, **listed, **options)
 
 
-def in_chat(question: Choose | Write, ability: Ability, tokens: int, **how: Any) -> dict[str, Any]:
-    """The body of a request for a reply of so many tokens, at temperature 1 if no other is given."""
-    heat = {"temperature": how.pop("temperature", 1)}
-    return {"messages": messages(question), ability.limit: tokens} | (heat if ability.warm else {}) | how
+def in_chat(question: Choose | Write, ability: Ability, tokens: int, **options: Any) -> dict[str, Any]:
+    """The body of a request for a reply of at most this many tokens, by default at temperature 1."""
+    heat = {"temperature": options.pop("temperature", 1)}
+    return {"messages": messages(question), ability.limit: tokens} | (heat if ability.warm else {}) | options
 
 
 def writing(question: Write, ability: Ability, model: str) -> Request:
-    """Asks for a text, drawn from all tokens where the server can be told so."""
-    how: dict[str, Any] = {"model": model, "temperature": question.temperature, "seed": question.seed, "top_p": 1}
-    how |= UNTRUNCATED if ability.untruncated else {}
+    """The request for a text, drawn from all tokens if the server accepts settings for it."""
+    options: dict[str, Any] = {"model": model, "temperature": question.temperature, "seed": question.seed, "top_p": 1}
+    options |= UNTRUNCATED if ability.untruncated else {}
     if question.chat:
-        return Request.of("chat/completions", **in_chat(question, ability, question.longest, **how))
-    return Request.of("completions", prompt=ability.start + question.text, max_tokens=question.longest, **how)
+        return Request.of("chat/completions", **in_chat(question, ability, question.longest, **options))
+    return Request.of("completions", prompt=ability.start + question.text, max_tokens=question.longest, **options)
 
 
-def answer(question: Question, ability: Ability, found: Sequence[Reply]) -> Answer:
+def answer(question: Question, ability: Ability, received: Sequence[Reply]) -> Answer:
     """The answer to a question, from the replies to its requests."""
     try:
-        for reply in found:
+        for reply in received:
             if isinstance(reply, Refused) and reply.too_long:
                 raise Unanswerable(TOO_LONG)
             if isinstance(reply, Refused):
                 system = isinstance(question, Choose | Write) and question.system and TEMPLATE.search(reply.says)
-                do = " Its chat template may know no system prompt: leave out `system`." if system else ""
+                do = " Its chat template may not support a system prompt: leave out `system`." if system else ""
                 raise ModelError(f"The server refuses a question ({reply.status}): '{reply.says}'.{do}")
         if not isinstance(question, Choose | Write) or (
             ability.whole and isinstance(question, Choose) and not question.chat
         ):
-            return _answer_from_texts(question, ability, found)
-        for reply in found:
+            return _answer_from_texts(question, ability, received)
+        for reply in received:
             if 0 < replies.prompt_tokens(reply) < ability.density * len(question.text) / 2:
                 raise Unanswerable("the server has cut the prompt")
         if isinstance(question, Write):
-            if replies.thinks(found[0]) and not replies.text(found[0]) and not replies.is_refusal(found[0]):
+            reply = received[0]
+            if replies.thinks(reply) and not replies.text(reply) and not replies.is_refusal(reply):
                 raise Unanswerable(NO_TEXT)
-            return Answer(text=countable_text(replies.text(found[0]), cut=replies.is_cut(found[0])))
+            return Answer(text=countable_text(replies.text(reply), cut=replies.is_cut(reply)))
         if ability.top(question):
-            return Answer(tuple(label_logps(question, replies.reported_tokens(found[0]))))
-        return Answer(tuple(log_shares(question, found)))
+            return Answer(tuple(label_logps(question, replies.reported_tokens(received[0]))))
+        return Answer(tuple(log_shares(question, received)))
     except Unanswerable as reason:
         return Answer.none(str(reason))
 
 
-def _answer_from_texts(question: Question, ability: Ability, found: Sequence[Reply]) -> Answer:
-    tokenized = [tokens_of(reply, text, ability) for reply, text in zip(found, texts(question), strict=True)]
+def _answer_from_texts(question: Question, ability: Ability, received: Sequence[Reply]) -> Answer:
+    tokenized = [tokens_of(reply, text, ability) for reply, text in zip(received, texts(question), strict=True)]
     if isinstance(question, Choose):
         inside = [_logps_at(logps, text.inside(Span(len(question.text), len(text.text)))) for text, logps in tokenized]
         return Answer(question.compared(inside))
@@ -221,27 +222,27 @@ def _answer_from_texts(question: Question, ability: Ability, found: Sequence[Rep
         text, logps = tokenized[0]
         return Answer(tuple(_logps_at(logps, text.outside(question.skip if isinstance(question, Likelihood) else ()))))
     firsts = {text.text[slice(*text.encoding.offsets[0])] for text, _ in tokenized}
-    same = 1 if len(firsts) == 1 else 0  # equally likely in all
+    same = 1 if len(firsts) == 1 else 0  # a first token that all share is equally likely in all
     values = [tuple(_logps_at(logps, range(same, len(logps)))) for _, logps in tokenized]
     return Answer((normalise_logps(values)[question.among.index(question.answer)],))
 
 
 def tokens_of(reply: Reply, text: str, ability: Ability) -> tuple[TokenizedText, list[float | None]]:
-    """The tokens of a text, and their log-probabilities, without the start token and what was generated."""
-    found = replies.of_prompt(reply) if ability.whole == "prompt_logprobs" else replies.reported_tokens(reply)
-    skip, space = align([token.text for token in found], text)
-    replies.check_numbers([token.logp for token in found[skip:]])
-    ends = list(accumulate((len(token.text) for token in found[skip:]), initial=-space))
+    """The tokens of a text and their log-probabilities, without the start token and without generated tokens."""
+    tokens = replies.of_prompt(reply) if ability.whole == "prompt_logprobs" else replies.reported_tokens(reply)
+    skip, space = align([token.text for token in tokens], text)
+    replies.check_numbers([token.logp for token in tokens[skip:]])
+    ends = list(accumulate((len(token.text) for token in tokens[skip:]), initial=-space))
     if len(text) not in ends:
         raise Unanswerable(NOT_BACK)
     count = ends.index(len(text))
     places = [(max(0, start), end) for start, end in pairwise(ends[: count + 1])]
-    logps = [token.logp for token in found[skip : skip + count]]
+    logps = [token.logp for token in tokens[skip : skip + count]]
     return TokenizedText(text, tuple(range(count)), [0] * count, SimpleNamespace(offsets=places)), logps
 
 
 def align(tokens: Sequence[str], text: str) -> tuple[int, int]:
-    """How many tokens come before the text, and whether its first has a space that is not the text's."""
+    """The number of tokens before the text, and 1 if its first token has a space that the text lacks, else 0."""
     for skip in range(min(4, len(tokens))):
         joined = "".join(tokens[skip:])
         for space in (0, 1):
@@ -251,7 +252,7 @@ def align(tokens: Sequence[str], text: str) -> tuple[int, int]:
 
 
 def _logps_at(logps: Sequence[float | None], places: Sequence[int] | range) -> list[float]:
-    found = [logp for place in places if (logp := logps[place]) is not None]
-    if len(found) < len(places):
+    known = [logp for place in places if (logp := logps[place]) is not None]
+    if len(known) < len(places):
         raise Unanswerable("no log-probability of the first token: the server puts no start token before a text")
-    return found
+    return known

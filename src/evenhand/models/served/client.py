@@ -1,4 +1,4 @@
-"""Concurrent requests to a server, retried where that may help; replies are given as they come."""
+"""Concurrent requests to a server, with retries. Replies are yielded as they come."""
 
 import asyncio
 import json
@@ -23,42 +23,42 @@ from evenhand.errors import BadInput, ModelError, ModelNotFound
 from evenhand.models.served.connection import Address, Connection, Response
 
 AGAIN = (408, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529)
-"""Statuses after which a request is sent again."""
+"""HTTP statuses after which a request is sent again."""
 BUSY = (429, 503, 529)
-"""Statuses of a server that gets more requests than it can answer."""
+"""HTTP statuses of an overloaded server."""
 REFUSALS = (400, 404, 405, 413, 415, 422, 500, 501)
-"""Statuses of a request that the server will never answer; 500 with an error in a template, or for a list."""
+"""HTTP statuses of a request that the server will never answer; 500 only for template errors and GETs."""
 LONG = ("context", "too long", "too large", "maximum", "exceed")
-"""Words in the refusal of a prompt that is too long."""
+"""Words by which a server's message says that a prompt is too long."""
 TEMPLATE = re.compile(r"jinja|chat.?template|raise_exception|system.(?:role|message|prompt)|conversation roles", re.I)
-"""Words of an error in a chat's template, which comes again with each try."""
+"""Words of an error in a chat template, which occurs again with each try."""
 FIRST_WAIT, LONGEST_WAIT = 0.25, 20.0
-QUOTED = 320
+QUOTED = 320  # the maximum number of characters that messages quote from a reply
 MOST_TOKENS = 2**31
-"""A server that counts more tokens in one reply is not believed."""
-FIRST = 2
+"""Token counts of a reply from this number on are ignored as wrong."""
+FIRST = 2  # the number of requests at once in the first round
 SLOWER = 1.5
-"""A request may take so many times as long as in the quickest round; one that takes longer waits for others."""
+"""Concurrency grows while the mean time of a round is below this multiple of the quickest round's."""
 QUICK = 0.1
-"""Seconds of a request that need not be shorter, and may be spent on our side."""
+"""Below this mean time of a request in seconds, concurrency grows in any case: the time may be spent on our side."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A path under the base URL, and what is sent there, as JSON; nothing is sent with GET."""
+    """A path under the base URL, and the JSON that is posted to it. Without a body the request is a GET."""
 
     path: str
     body: str = ""
 
     @classmethod
     def of(cls, path: str, **body: Any) -> "Request":
-        """The request with this body, the same text for equal bodies."""
+        """The request with this body as JSON; equal bodies give equal texts."""
         return cls(path, json.dumps(body, ensure_ascii=False, sort_keys=True))
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A request that the server will never answer: its status and what it says."""
+    """The reply to a request that the server will never answer: the HTTP status and the server's message."""
 
     status: int
     says: str
@@ -72,20 +72,20 @@ Reply = Mapping[str, Any] | Refused
 
 
 class Pace:
-    """`now` of at most `most` requests: one more after each round that was not slower, half where a server is busy."""
+    """The number of requests at once: one more after each round that was not slower, half if the server is busy."""
 
     def __init__(self, most: int) -> None:
         self.most, self.now = most, min(FIRST, most)
         self._least, self._round, self._halved, self._began = math.inf, list[float](), 0.0, False
 
     def start(self, requests: int) -> None:
-        """Begin a list of requests, which may take longer than those before: half as many, unless they are quick."""
+        """Begin a list of requests. Unless they are quick, concurrency is halved: they may take longer."""
         if requests > self.now:
             self._change(self.now)
             self._began = True
 
     def took(self, seconds: float) -> None:
-        """A request was answered in so many seconds."""
+        """Record that a request was answered in so many seconds, and adapt concurrency after each round."""
         self._round.append(seconds)
         if len(self._round) >= self.now:
             mean, self._round = fmean(self._round), []
@@ -96,7 +96,7 @@ class Pace:
             self.now += mean < max(QUICK, SLOWER * self._least) and self.now < self.most
 
     def busy(self, sent: float) -> None:
-        """The server had no time for a request that was sent then: half as many, once for all sent before."""
+        """Halve concurrency, as the server was too busy for a request: once for all that were sent before."""
         if sent >= self._halved:
             self._halved = time.monotonic()
             self._change(max(1, self.now // 2))
@@ -106,7 +106,7 @@ class Pace:
 
 
 class Places(asyncio.Semaphore):
-    """The places for the requests of one list, as many as its pace allows."""
+    """A semaphore for the requests of a list, with as many places as the pace allows."""
 
     def __init__(self, pace: Pace) -> None:
         super().__init__(pace.now)
@@ -117,7 +117,7 @@ class Places(asyncio.Semaphore):
         self._open()
 
     async def keep(self) -> None:
-        """Keep the place, unless there are fewer now; open those that are new."""
+        """Keep the place, or give it back and wait for one if the pace allows fewer places now. Opens new places."""
         self._open()
         if self._count > self._pace.now:
             self.release()
@@ -130,20 +130,20 @@ class Places(asyncio.Semaphore):
 
 
 class Client:
-    """Sends at most `concurrency` requests at once; retries each for up to `patience` seconds, with growing pauses."""
+    """Sends up to `concurrency` requests at once. Retries each for up to `patience` seconds, with growing pauses."""
 
     def __init__(
         self, address: Address, *, concurrency: int = 8, patience: float = 120.0, timeout: float = 120.0
     ) -> None:
         if not isinstance(concurrency, int) or concurrency < 1:
-            raise BadInput(f"`concurrency` must be a whole number from 1. Got {concurrency!r}.")
+            raise BadInput(f"`concurrency` must be a whole number of at least 1. Got {concurrency!r}.")
         self.address = address
         self.concurrency = concurrency
         self.patience = patience
         self.timeout = timeout
         self.pace = Pace(self.concurrency)
         self.spent = Counter[str]()
-        """Requests that were sent, repeated ones too, and tokens, as far as the server counts them."""
+        """The number of requests sent, including retries, and of tokens, if the server counts them."""
         self._reached = False
 
     def one(self, request: Request) -> Reply:
@@ -151,9 +151,9 @@ class Client:
         return reply
 
     def all(self, requests: Sequence[Request]) -> Iterator[tuple[int, Reply]]:
-        """The reply to each request, with its number, as they come."""
+        """The number of each request and its reply, as replies come."""
         replies: queue.SimpleQueue[tuple[int, Reply | Exception]] = queue.SimpleQueue()
-        loop = asyncio.new_event_loop()  # its own: in a notebook the caller's thread has one that is running
+        loop = asyncio.new_event_loop()  # a new loop in a thread, since in a notebook the caller's loop is running
         work = loop.create_task(self._work(requests, replies))
 
         def run() -> None:
@@ -169,8 +169,8 @@ class Client:
                     raise reply
                 yield number, reply
         finally:
-            with suppress(RuntimeError):  # the loop has ended by itself
-                loop.call_soon_threadsafe(work.cancel)  # whoever asked has stopped, or a request has failed
+            with suppress(RuntimeError):  # the loop has ended already
+                loop.call_soon_threadsafe(work.cancel)  # the caller has stopped, or a request has failed
             thread.join()
 
     async def _work(self, requests: Sequence[Request], replies: Any) -> None:
@@ -215,7 +215,7 @@ class Client:
                 why = f"answers {response.status} ({self._in_brief(response.phrase)})"
                 with suppress(ValueError):
                     seconds = float(response.headers.get("retry-after", 0))
-                    asked_to_wait = seconds if seconds < math.inf else 0.0  # 0 for NaN, too
+                    asked_to_wait = seconds if seconds < math.inf else 0.0  # also 0 for NaN
             except (httpcore.TimeoutException, TimeoutError):
                 self.pace.busy(sent)
                 why = f"does not answer within {self.timeout:g} seconds"
@@ -227,7 +227,7 @@ class Client:
             if time.monotonic() + pause > until:
                 raise ModelError(
                     f"The server at {self.address.base_url} {why}, for {self.patience:g} seconds. Answers so far are "
-                    "kept: run the same command again when it does; with a smaller `concurrency`, if it is busy."
+                    "kept. Run the same command again when the server works, or with a smaller `concurrency`."
                 )
             places.release()
             await asyncio.sleep(pause)
@@ -235,20 +235,22 @@ class Client:
             wait = min(2 * wait, LONGEST_WAIT)
 
     def _unreachable(self, error: Exception, proxy: str) -> str:
-        """Why there is no connection, if trying again may help; otherwise an error."""
-        base = self.address.base_url + (" through the proxy that the environment names" if proxy else "")
+        """The reason why there is no connection, if a retry may help. Otherwise raises an error."""
+        base = self.address.base_url + (" through the proxy in the environment" if proxy else "")
         reason = self._in_brief(str(error)) or type(error).__name__
         if isinstance(error.__cause__, ssl.SSLError) or "SSL" in str(error):
-            raise ModelError(f"No safe connection to {base}: {reason}. Is it an http address, or its certificate old?")
+            raise ModelError(
+                f"No safe connection to {base}: {reason}. Is the address http, not https, or the certificate expired?"
+            )
         if not self._reached:
-            raise ModelError(f"There is no server at {base}: {reason}. Start it, or check `base_url`.")
+            raise ModelError(f"There is no server at {base}: {reason}. Start the server, or check `base_url`.")
         return "does not keep the connection"
 
     def _reply(self, response: Response) -> Reply:
         base, status = self.address.base_url, response.status
         if status in (401, 403):
             state = "is refused" if self.address.key else "is missing"
-            then = " Answers so far are kept: run the same command again with a valid key." if self._reached else ""
+            then = " Answers so far are kept. Run the same command again with a valid key." if self._reached else ""
             raise ModelError(f"The server at {base} answers {status}: the key in OPENAI_API_KEY {state}.{then}")
         try:
             reply = parse_text(response.text, self._read)
@@ -256,14 +258,14 @@ class Client:
             if status in REFUSALS and not response.text.lstrip().startswith("<"):
                 return Refused(status, self._in_brief(response.text))
             raise _NoJson(
-                f"answers {status} with something other than JSON: '{self._in_brief(response.text)}'. A proxy's page, "
-                "or the wrong path? A base URL mostly ends in /v1"
+                f"answers {status} with something other than JSON: '{self._in_brief(response.text)}'. Is it a proxy's "
+                "page, or the path wrong? A base URL mostly ends in /v1"
             ) from None
         if status in REFUSALS:
             return Refused(status, self._in_brief(_message(reply)))
         if status != 200 or not isinstance(reply, dict):
             raise ModelError(
-                f"The server at {base} answers {status}, of another shape: '{self._in_brief(str(reply))}'."
+                f"The server at {base} answers {status} with an unexpected reply: '{self._in_brief(str(reply))}'."
             )
         usage = reply["usage"] if isinstance(reply.get("usage"), dict) else {}
         counts = {name: usage.get(name) for name in ("prompt_tokens", "completion_tokens")}
@@ -271,7 +273,7 @@ class Client:
         return reply
 
     def _read(self, text: str) -> Any:
-        """The reply without the key and without lone surrogates: a run and its page must have neither."""
+        """The JSON value without the API key and lone surrogates, neither of which may get into a run or its page."""
         value, suspects = from_json(text), {"\\", self.address.key or "\\"}  # both may be escaped
         return self._clean(value) if any(part in text for part in suspects) else value
 

@@ -1,7 +1,7 @@
-"""One connection to a server, kept open from request to request.
+"""A connection to a server, which stays open between requests.
 
-httpcore without httpx and without its pool of connections: those take most of the time where a server is fast, and each
-worker of the client has a connection of its own.
+It uses httpcore without httpx and without a connection pool, since these take most of the time if a server is fast.
+Each worker of the client has a connection of its own.
 """
 
 import asyncio
@@ -17,12 +17,12 @@ from evenhand.errors import BadInput, ModelError
 
 DEFAULT_URL = "https://api.openai.com/v1"
 SHORTEST = 8
-"""The fewest characters of a secret key; a shorter one ("none", "EMPTY") is a placeholder, and may be part of words."""
+"""The minimum length of a secret key. Shorter ones ("none", "EMPTY") are placeholders, and may be part of words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A model's name on the server, the server's base URL, and the key to it."""
+    """A model's name on the server, the server's base URL, and the API key."""
 
     name: str
     base_url: str
@@ -30,40 +30,44 @@ class Address:
 
     @classmethod
     def of(cls, name: str, base_url: str | None = None) -> "Address":
-        """The address of "openai:NAME"; without `base_url` that of OPENAI_BASE_URL, or OpenAI's own.
+        """The address of "openai:NAME". `base_url` is by default OPENAI_BASE_URL, or else the URL of OpenAI.
 
-        The key is that of OPENAI_API_KEY: an argument would be in the history of a shell, or in a notebook.
+        The key is OPENAI_API_KEY. It is no argument, which would stay in the history of a shell or in a notebook.
         """
         model = name.removeprefix("openai:")
         if not model.strip() or not model.isprintable():
-            raise BadInput(f"A served model is openai:NAME, with the name that the server knows it by. Got '{name}'.")
+            raise BadInput(f"A served model must be openai:NAME, with the name that the server gives it. Got '{name}'.")
         given = base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_URL
         key = os.environ.get("OPENAI_API_KEY", "").strip()
         if not key.isascii() or not key.isprintable() or set("'\"` ") & set(key):
-            raise BadInput("OPENAI_API_KEY has characters that no key has. Copy it again, without quotation marks.")
+            raise BadInput(
+                "OPENAI_API_KEY has characters that no key has. Copy it again, without quotation marks and spaces."
+            )
         url = given.strip()
         if set("@?#") & set(url):
             raise BadInput(
-                "The `base_url` holds a password or a key, or what may be one (before @, behind ? or #), which would "
-                "end up in runs. Leave it out, and set OPENAI_API_KEY instead."
+                "`base_url` has a part that may be a password or a key (before @, after ? or #), which runs would store. "
+                "Remove this part, and set OPENAI_API_KEY instead."
             )
         if not is_url(url):
-            raise BadInput(f"`base_url` is the address of a server, in ASCII: http://localhost:8000/v1. Got '{given}'.")
+            raise BadInput(
+                f"`base_url` must be the URL of a server in ASCII, such as http://localhost:8000/v1. Got '{given}'."
+            )
         if given == DEFAULT_URL and not key:
             raise BadInput(
-                f"'{name}' at {DEFAULT_URL} needs a key: set OPENAI_API_KEY. Or give the address of your own server: "
+                f"'{name}' at {DEFAULT_URL} needs a key: set OPENAI_API_KEY. For a server of your own, give its URL: "
                 "`base_url='http://localhost:8000/v1'`."
             )
         return cls(model, url.rstrip("/"), key)
 
     def redact(self, text: str) -> str:
-        """The server's text without the key; a key that is part of the model's name is no secret."""
+        """The text with the key replaced. A key that is part of the model's name is not secret, and stays."""
         secret = len(self.key) >= SHORTEST and self.key not in self.name
         return text.replace(self.key, "(key)") if secret else text
 
 
 def is_url(text: str) -> bool:
-    """Whether a text is an address for http or https."""
+    """Whether the text is a URL for http or https."""
     try:
         parts = urlsplit(text)
         return bool(parts.hostname and parts.port != 0 and re.fullmatch("(?i:https?)://[!-~]+", text))
@@ -72,12 +76,12 @@ def is_url(text: str) -> bool:
 
 
 LARGEST = 2**26
-"""Bytes of a reply: the log-probabilities of a long text take less than a tenth of them."""
+"""The maximum size of a reply in bytes. The log-probabilities of a long text take less than a tenth of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A status with its phrase, headers in lower case, and the text."""
+    """The HTTP status with its phrase, the headers with lower-case names, and the text."""
 
     status: int
     phrase: str
@@ -86,7 +90,7 @@ class Response:
 
 
 class Connection:
-    """Sends one request at a time to a base URL; opens the connection again where it was lost or closed."""
+    """Sends one request at a time to a base URL. Reconnects if the connection was lost or closed."""
 
     def __init__(self, base_url: str, key: str, timeout: float) -> None:
         parts = urlsplit(base_url)
@@ -100,7 +104,7 @@ class Connection:
         self._open: httpcore.AsyncHTTPConnection | httpcore.AsyncHTTPProxy | None = None
 
     async def send(self, path: str, body: str) -> Response:
-        """The response to a POST of the body, or a GET without one; httpcore's error or TimeoutError if none comes."""
+        """The response to a POST of the body, or to a GET if it is empty. Raises httpcore's errors and TimeoutError."""
         current = self._open
         if isinstance(current, httpcore.AsyncHTTPConnection) and (current.is_closed() or current.has_expired()):
             await self.close()
@@ -118,8 +122,10 @@ class Connection:
                 async for part in response.aiter_stream():
                     read += part
                     if len(read) > LARGEST:
-                        raise ModelError(f"The server at {self.base_url} sends over {LARGEST:,} bytes in one reply.")
-        except BaseException:  # also when it is cancelled: half a response is left in it
+                        raise ModelError(
+                            f"The server at {self.base_url} sends more than {LARGEST:,} bytes in one reply."
+                        )
+        except BaseException:  # also after a cancellation, since a part of the response is left in the connection
             await self.close()
             raise
         received = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
@@ -133,11 +139,11 @@ class Connection:
 
 
 def _proxy(scheme: str, host: str) -> str:
-    """The proxy that the environment names for a host, empty where it names none; it may hold a password."""
-    given = "" if proxy_bypass(host) else getproxies().get(scheme, "").strip()
-    url = given if "://" in given or not given else f"http://{given}"  # as curl reads it
+    """The proxy URL for a host from the environment, which may contain a password; empty if there is none."""
+    proxy = "" if proxy_bypass(host) else getproxies().get(scheme, "").strip()
+    url = proxy if "://" in proxy or not proxy else f"http://{proxy}"  # as curl reads it
     if url and not is_url(url):
         raise BadInput(
-            f"{scheme}_proxy must be the address of a proxy: http://localhost:3128. Or ask without: no_proxy={host}."
+            f"{scheme}_proxy must be the URL of a proxy, such as http://localhost:3128. For none, set no_proxy={host}."
         )
     return url

@@ -1,4 +1,4 @@
-"""A model behind a server, asked in many requests at once."""
+"""A model behind a server, which is sent concurrent requests."""
 
 import hashlib
 import logging
@@ -28,21 +28,21 @@ from evenhand.models.served.probe import CLOSE, Probe, reference_answer
 log = logging.getLogger(__name__)
 
 CHECKED_EVERY = 1_000
-"""Requests after which the reference is asked again."""
-NAMING = 3  # raised whenever the same texts become another answer
-READING = 2  # raised whenever the same question becomes other requests: kept answers are then asked for again
+"""The number of requests after which the reference question is asked again."""
+NAMING = 3  # increase it when the same texts become another answer
+READING = 2  # increase it when the same question becomes other requests, so that stored answers are not used
 
 BEGINNINGS = tomllib.loads((files("evenhand.models.served") / "beginnings.toml").read_text(encoding="utf-8"))
-"""By language, beginnings of texts, each with the next word that any speaker expects."""
+"""By language, beginnings of texts, with the next word that every speaker expects."""
 KNOWS, BARELY = 0.5, 0.2
-"""Shares of these beginnings that a model must continue as expected; a random model continues none."""
+"""The shares of beginnings that a fit and a barely fit model continue as expected. A random model continues none."""
 
 
 class ServedModel:
-    """Answers the questions that its server can be asked, as replies come; equal requests are sent once.
+    """Answers the questions that its server can be asked. Equal requests are sent once.
 
-    The fingerprint is of the name that answers and of how it is asked. Weights cannot be seen: `reference` has answers
-    that a run keeps, to notice another model behind the same name.
+    The fingerprint is a hash of the name of the model that answers and of how it is asked, since its weights cannot be
+    seen. A run keeps the answers in `reference`, to notice another model behind the same name.
     """
 
     kind = "causal"
@@ -57,7 +57,7 @@ class ServedModel:
         patience: float = 120.0,
     ) -> None:
         if not isinstance(samples, int) or samples < 1:
-            raise BadInput(f"`samples` must be a whole number from 1. Got {samples!r}.")
+            raise BadInput(f"`samples` must be a whole number of at least 1. Got {samples!r}.")
         self.words = label_words(labels)
         self.client = Client(address, concurrency=concurrency, patience=patience)
         self.probed = Probe(self.client, samples)
@@ -69,17 +69,19 @@ class ServedModel:
         self.chats = bool(self.ability.chat_next or (self.ability.chat_text and not plain))
         self.good = 0
         self.unclear = 0
-        """Questions whose samples named no option, or not often enough."""
+        """The number of questions of which fewer than half of the samples named an option."""
         self._spent = Counter[str]()
         a = self.ability
-        how: tuple[object, ...] = a.kind, a.whole, a.start, a.begins, a.samples if a.sampled else 0, READING
-        how += ((self.words,) if self.words else ()) + ((NAMING, a.thinks) if a.sampled else ())
-        self.fingerprint = hashlib.sha256(f"openai {address.name} {self.probed.model} {how}".encode()).hexdigest()[:32]
+        asked: tuple[object, ...] = a.kind, a.whole, a.start, a.begins, a.samples if a.sampled else 0, READING
+        asked += ((self.words,) if self.words else ()) + ((NAMING, a.thinks) if a.sampled else ())
+        self.fingerprint = hashlib.sha256(f"openai {address.name} {self.probed.model} {asked}".encode()).hexdigest()[
+            :32
+        ]
 
     @property
     def about(self) -> dict[str, object]:
         a = self.ability
-        found: dict[str, object] = {
+        facts: dict[str, object] = {
             "source": f"openai:{self.name}",
             "server": self.client.address.base_url,
             "answered_by": self.probed.model,
@@ -88,15 +90,15 @@ class ServedModel:
             "concurrency": self.client.concurrency,
         }
         if not math.isnan(self.probed.disagreement):
-            found["two_askings_differ_by"] = round(self.probed.disagreement, 6)
+            facts["two_askings_differ_by"] = round(self.probed.disagreement, 6)
         if not a.warm:
-            found["temperature"] = "the model's own, 1 by OpenAI's documentation: it refuses another"
+            facts["temperature"] = "the model's own, 1 by OpenAI's documentation: it refuses another"
         if a.sampled:
-            found |= {"samples": a.samples, "unclear": self.unclear}
-        return found
+            facts |= {"samples": a.samples, "unclear": self.unclear}
+        return facts
 
     def spend(self) -> Counter[str]:
-        """Requests that were sent since this was last asked, and tokens, as far as the server counts them."""
+        """The requests since the last call, and the tokens, if the server counts them."""
         before, self._spent = self._spent, Counter(self.client.spent)
         return self._spent - before
 
@@ -116,17 +118,17 @@ class ServedModel:
         return asking.countable(self._as_asked(question), self.ability, self.name)
 
     def _as_asked(self, question: Question) -> Question:
-        """The question as it is asked: NLI is a choice of three words, or of their letters."""
+        """The question in the form in which it is asked: NLI is a choice among three words or their letters."""
         if not isinstance(question, Entail) or not self.words:
             return question
         return as_choice(question, self.words, "total" if self.ability.whole else "letters")
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
-        found = dict(self.answers(questions))
-        return [found[number] for number in range(len(questions))]
+        by_number = dict(self.answers(questions))
+        return [by_number[number] for number in range(len(questions))]
 
     def answers(self, questions: Sequence[Question]) -> Iterator[tuple[int, Answer]]:
-        """The answer to each question, with its number, as replies come; equal requests are sent once."""
+        """The number of each question and its answer, as replies come."""
         if written := next((question for question in questions if isinstance(question, Write)), None):
             self._try_settings(written)
         needs: dict[int, list[Request]] = {}
@@ -141,33 +143,35 @@ class ServedModel:
         for number, wanted in needs.items():
             for request in dict.fromkeys(wanted):
                 waiting.setdefault(request, []).append(number)
-        found: dict[Request, Reply] = {}
+        received: dict[Request, Reply] = {}
         distinct = list(waiting)
         log.info(f"{len(questions):,} questions, {len(distinct):,} requests to {self.client.address.base_url}.")
         with part("Asking", "requests", len(distinct)) as bar:
             for request, reply in self._replies(distinct):
                 bar.update()
-                found[request] = reply
+                received[request] = reply
                 for number in waiting[request]:
-                    if all(needed in found for needed in needs[number]):
+                    if all(needed in received for needed in needs[number]):
                         asked = self._as_asked(questions[number])
-                        answer = asking.answer(asked, self.ability, [found[r] for r in needs[number]])
+                        answer = asking.answer(asked, self.ability, [received[r] for r in needs[number]])
                         self.unclear += answer.note.startswith(UNCLEAR)
                         if asked is not questions[number] and not answer.note:
                             answer = Answer(normalise_logps([(logp,) for logp in answer.logps]))
                         yield number, answer
 
     def _try_settings(self, question: Write) -> None:
-        """Whether the server takes settings that let it draw from all tokens; found out by a single short text."""
+        """Send one short request with `UNTRUNCATED` settings, and stop using them if the server refuses."""
         if self.ability.untruncated and not self.cannot(question):
             short = asking.writing(replace(question, longest=1), self.ability, self.name)
             reply = self.client.one(short)
             if isinstance(reply, Refused) and not reply.too_long:
                 self.ability = replace(self.ability, untruncated=False)
-                log.info("The server may leave out unlikely tokens when it writes: it refuses top_k and min_p.")
+                log.info(
+                    "The server may exclude unlikely tokens when it writes: it refuses the settings top_k and min_p."
+                )
 
     def _replies(self, requests: Sequence[Request]) -> Iterator[tuple[Request, Reply]]:
-        """Each request with its reply, as they come; after some of them, and at the end, the reference is asked."""
+        """Each request with its reply, as replies come. After every `CHECKED_EVERY` requests, checks the reference."""
         for start in range(0, len(requests), CHECKED_EVERY):
             some = requests[start : start + CHECKED_EVERY]
             for place, reply in self.client.all(some):
@@ -175,7 +179,7 @@ class ServedModel:
                 if model and model != self.probed.model:
                     raise ModelError(
                         f"Another model answers now: '{model}', not '{self.probed.model}'. Answers so far are kept. "
-                        "Ask for each by its own name."
+                        "Measure each of the two by its own name."
                     )
                 yield some[place], reply
             self._check_reference()
@@ -184,34 +188,34 @@ class ServedModel:
         for question, before in self.reference.items():
             now = Answer(tuple(reference_answer(self.client, question, self.ability)))
             if not (far := largest_difference(before, now)) <= self.tolerance:
-                away = f"{far:.2g} nats away" if far < math.inf else "otherwise"
+                change = f"by {far:.2g} nats" if far < math.inf else "in length"
                 raise ServerChanged(
-                    f"The numbers of '{self.name}' have changed: the same question is answered {away}, not as at the "
-                    f"start. Answers since it was last asked, at most {CHECKED_EVERY:,}, are discarded. See what "
-                    "happened to the server, and run the same command again."
+                    f"The numbers of '{self.name}' have changed: its answer to the reference question differs {change} "
+                    f"from the answer at the start. The last answers, at most {CHECKED_EVERY:,}, are discarded. Check "
+                    "what happened to the server, and run the same command again."
                 )
         self.good += 1
 
     def likeliest(self, texts: Sequence[str]) -> list[str]:
-        """The likeliest token after each text, where a server lists next tokens, in chats if it has nothing else."""
+        """The likeliest token after each text, or in a chat, if the server lists next tokens only there."""
         top = self.ability.next or self.ability.chat_next
         prompts = [Choose(text, ("a", "b"), chat=not self.ability.next) for text in texts]
-        found = self.client.all([asking.next_token_request(prompt, self.ability, self.name, top) for prompt in prompts])
-        tops = {place: replies.likeliest(reply) for place, reply in found}
-        return [max(tops[n], key=lambda one: one[1], default=("", 0.0))[0] for n in range(len(texts))]
+        requests = [asking.next_token_request(prompt, self.ability, self.name, top) for prompt in prompts]
+        tops = {place: replies.likeliest(reply) for place, reply in self.client.all(requests)}
+        return [max(tops[n], key=lambda pair: pair[1], default=("", 0.0))[0] for n in range(len(texts))]
 
 
 def unchecked_finding(why: str) -> Finding:
-    """The finding that head and language could not be checked."""
+    """The finding that the model's head and language could not be checked."""
     says = f"head and language ({why})."
     return Finding(UNCHECKED, CAREFUL, says, "Look at some of its answers yourself.")
 
 
 def check_language(language: str, likeliest: Callable[[Sequence[str]], Sequence[str]], *, chat: bool) -> Finding:
-    """How many plain beginnings are continued by the word that anybody expects, or by its first token.
+    """A finding on how many plain beginnings the model continues with the expected word or its first token.
 
-    `likeliest` gives the token after each text. A reply in a chat may also say the whole text again, from its first
-    word.
+    `likeliest` gives the likeliest token after each text. A reply in a chat may also repeat the text, so its first word
+    is accepted too.
     """
     texts = BEGINNINGS.get(language)
     if not texts:

@@ -1,4 +1,4 @@
-"""Find out by a few requests what a server can be asked, and refuse one whose numbers would mean nothing."""
+"""Find out with a few requests what a server can be asked, and raise an error if its numbers would be meaningless."""
 
 import math
 from collections.abc import Sequence
@@ -18,36 +18,36 @@ from evenhand.models.served.replies import Token
 
 TEXT = "Monday, Tuesday, Wednesday, Thursday, Friday"
 FIRST = (Span(0, TEXT.index(" ")),)
-"""The first word of the text, for which a server that puts no start token before it has no number."""
+"""The first word of the text, which has no log-probability if the server adds no start token."""
 LONG = "The nurse said that she was tired, and the engineer said that he was late. " * 8
 STARTS = ("<|endoftext|>", "<|begin_of_text|>", "<s>", "<bos>", "<|startoftext|>")
 """Start tokens of well-known models."""
 TOPS = (20, 5)
-"""How many of the likeliest tokens are asked for: some servers allow 20, some 5."""
+"""The numbers of likeliest tokens that are asked for in turn: some servers allow 20, others 5."""
 ASKED = Choose("Which letter comes first?", ("The letter A", "The letter B"), by="letters", chat=True)
 REFERENCE = Choose(f"The two likeliest tokens after: {TEXT}", ("first", "second"))
-"""The key of the reference answer of a model without numbers for whole texts; it is never sent as a question."""
+"""The key of the reference answer if the server gives no numbers for whole texts. It is never sent as a question."""
 TEMPLATED = 4
-"""A letter with more tokens stands in a chat template, as in Ollama's completions; fewer are start tokens."""
+"""If a prompt of one letter has more tokens than this, it is in a chat template (as in Ollama's completions)."""
 SUMS = 1.01
-"""What the probabilities of the likeliest tokens may add up to, with rounding."""
+"""The largest sum that the probabilities of the likeliest tokens may have, with rounding."""
 CLOSE = 0.05
-"""Nats by which the same log-probability, asked for in two ways, may differ: half precision and batches of others."""
-Z2 = 1.959964**2
+"""The difference in nats that half precision and batching may make to the same log-probability."""
+Z2 = 1.959964**2  # the square of the 97.5 % quantile of the normal distribution
 FAR = 0.5
-"""Nats: if two answers to one question differ by more, the numbers mean nothing."""
+"""The difference in nats between two answers to the same question from which the numbers are meaningless."""
 
 
 class Probe:
-    """Sends a few requests when it is created: which model answers, what it can be asked, its reference answers."""
+    """Sends a few requests when created, to learn which model answers, what it can be asked, and its reference."""
 
     def __init__(self, client: Client, samples: int) -> None:
         self.client = client
         self.name = client.address.name
         self.model = ""
-        """The name of the model that answers; empty where the server does not say."""
+        """The name of the model that answers; empty if the server does not name it."""
         self.remarks: list[tuple[str, Verdict, str, str]] = []
-        """Check, verdict, what it found, what to do."""
+        """The findings: check, verdict, what the check says, what to do."""
         self._check_listed()
         ability = self._next(Ability(samples=samples))
         self.ability = self._chat(self._whole(self._start_token(ability)) if ability.text else ability)
@@ -59,13 +59,13 @@ class Probe:
             )
         self._remark("server", FINE if self.ability.whole else CAREFUL, *_describe(self.ability))
         self.disagreement, self.reference = self._ask_twice(self.ability)
-        """Largest difference of two answers in nats, NaN if only text is given; and the first answer."""
+        """The largest difference of two answers in nats, NaN if the server gives only text; and the first answer."""
 
     def _remark(self, check: str, verdict: Verdict, says: str, do: str = "") -> None:
         self.remarks.append((check, verdict, says, do))
 
     def _send(self, path: str, **body: object) -> Reply:
-        """The reply, if the model that answers is the one asked for; a date or a revision behind its name will do."""
+        """The reply. Raises an error if another model answers; the name may be followed by a date or a revision."""
         reply = self.client.one(Request.of(path, model=self.name, **body))
         if isinstance(reply, Refused):
             if reply.status == 404 and "model" in reply.says.lower():
@@ -74,9 +74,9 @@ class Probe:
         model = replies.model(reply)
         ours = f"{model}@".startswith((f"{self.name}-", f"{self.name}@")) or self.name.endswith(f"/{model}")
         if model and not ours:
-            raise self.client.no_model(f"'{model}' answers in its place: ask for openai:{model}.")
+            raise self.client.no_model(f"'{model}' answers in its place: use openai:{model}.")
         if self.model and model != self.model:
-            raise ModelError(f"Two models answer to '{self.name}': '{self.model}' and '{model}'.")
+            raise ModelError(f"Two models answer to the name '{self.name}': '{self.model}' and '{model}'.")
         self.model = model
         return reply
 
@@ -87,19 +87,19 @@ class Probe:
         return replies.prompt_tokens(self._complete(prompt))
 
     def _check_listed(self) -> None:
-        """Raise if the server lists its models and the one asked for is not among them."""
+        """Raise an error if the server lists its models, and the list does not have the name of ours."""
         reply = self.client.one(Request("models"))
         if isinstance(reply, Refused):
             if reply.status == 404 and not self.client.address.base_url.endswith("/v1"):
                 base = self.client.address.base_url
-                raise ModelError(f"{base}/models is not there (404). Did you mean `base_url='{base}/v1'`?")
+                raise ModelError(f"{base}/models does not exist (404). Did you mean `base_url='{base}/v1'`?")
             return
         names = replies.names(reply)
         if names and self.name not in names:
             raise self.client.no_model(f"It has: {', '.join(names[:8])}.")
 
     def _next(self, ability: Ability) -> Ability:
-        """Whether completions are answered, and with how many of the likeliest tokens."""
+        """The ability, with whether completions are answered, and how many of the likeliest tokens they list."""
         for top in TOPS:
             reply = self._complete(TEXT, logprobs=top)
             if isinstance(reply, Refused):
@@ -121,7 +121,7 @@ class Probe:
         return ability
 
     def _count_listed(self, top: int, reply: Reply) -> int:
-        """How many of the likeliest tokens are listed; 0 if they are too few to compare options."""
+        """The number of likeliest tokens that the reply lists; 0 if they are too few to compare options."""
         count = min(top, len(replies.likeliest(reply)))
         if 0 < count < FEWEST:
             says = f"Of the {top} likeliest tokens asked for it lists {count}, too few to compare options: not used."
@@ -129,29 +129,31 @@ class Probe:
         return count if count >= FEWEST else 0
 
     def _check_logps(self, tokens: Sequence[Token]) -> None:
-        """Log-probabilities must be at most 0, not all 0, and natural: those of several tokens add up to 1 at most."""
+        """Raise an error unless these are natural log-probabilities: at most 0, not all 0, of sum at most 1."""
         logps = [logp for token in tokens for _, logp in token.top] + [t.logp for t in tokens if t.logp is not None]
         if len(logps) > 2 and not any(logps):
-            raise UnfitModel("Every log-probability that the server gives is 0. Turn them on in it.", check="numbers")
+            raise UnfitModel(
+                "Every log-probability that the server gives is 0. Turn on log-probabilities in it.", check="numbers"
+            )
         if any(not math.isfinite(logp) or logp > 1e-3 for logp in logps):
             raise UnfitModel("The server gives log-probabilities that are not numbers up to 0.", check="numbers")
         worst = max((math.fsum(math.exp(logp) for _, logp in token.top) for token in tokens), default=0.0)
         if worst > SUMS:
             raise UnfitModel(
                 f"The server's log-probabilities are not natural: those of the likeliest tokens add up to {worst:.2f}, "
-                "and 1 is all there is. Some servers give logarithms to the base 10.",
+                "but probabilities add up to at most 1. Some servers give logarithms to the base 10.",
                 check="numbers",
             )
 
     def _check_sampling(self, ability: Ability) -> None:
-        """Whether settings of sampling touch the log-probabilities, which are asked for without any."""
+        """Add a remark if settings of sampling change the log-probabilities. We ask for them without such settings."""
         plain = self._complete(TEXT, logprobs=ability.next)
         settings = {"temperature": 0.3, "presence_penalty": 1.5, "frequency_penalty": 1.5}
         moved = self._complete(TEXT, logprobs=ability.next, **settings)
         if isinstance(plain, Refused) or isinstance(moved, Refused):
             return
-        one, other = (dict(replies.likeliest(reply)) for reply in (plain, moved))
-        if max((abs(one[text] - other[text]) for text in one.keys() & other.keys()), default=math.inf) > CLOSE:
+        before, after = (dict(replies.likeliest(reply)) for reply in (plain, moved))
+        if max((abs(before[text] - after[text]) for text in before.keys() & after.keys()), default=math.inf) > CLOSE:
             self._remark(
                 "numbers", "careful", "Temperature or penalties change the server's log-probabilities.",
                 "They are asked for at temperature 1 and without penalties; see that the server adds none of its own.",
@@ -169,12 +171,12 @@ class Probe:
             )
 
     def _start_token(self, ability: Ability) -> Ability:
-        """Whether the server puts a start token before a prompt: a letter is one token by itself."""
+        """The ability, with whether a start token comes before a prompt: the prompt "a" then has 2 tokens, else 1."""
         alone = self._count("a") if ability.density else 0
         if alone > 2:
             raise UnfitModel(
                 f"The server makes {alone} tokens of the prompt 'a': its start token is there twice. Does its template "
-                "or its tokenizer add another?",
+                "or its tokenizer add a second one?",
                 check="start token",
             )
         if alone == 2:
@@ -186,65 +188,66 @@ class Probe:
         return ability
 
     def _whole(self, ability: Ability) -> Ability:
-        """Whether the log-probabilities of a prompt are given, and are those of the next token after its beginning."""
-        for how in ("echo", "prompt_logprobs"):
-            tried = replace(ability, whole=how)
+        """The ability, with how the server gives log-probabilities of a prompt. Raises an error if they are wrong."""
+        for option in ("echo", "prompt_logprobs"):
+            tried = replace(ability, whole=option)
             reply = self.client.one(asking.whole(TEXT, tried, self.name))
             if isinstance(reply, Refused):
                 continue
-            found = replies.of_prompt(reply) if how == "prompt_logprobs" else replies.reported_tokens(reply)
-            if len(found) < 3:
-                continue  # ignored: only what was generated is there
-            return replace(tried, begins=self._check_echo(reply, found, tried))
+            tokens = replies.of_prompt(reply) if option == "prompt_logprobs" else replies.reported_tokens(reply)
+            if len(tokens) < 3:
+                continue  # the server ignored the option: the reply has only generated tokens
+            return replace(tried, begins=self._check_echo(reply, tokens, tried))
         return ability
 
-    def _check_echo(self, reply: Reply, found: Sequence[Token], ability: Ability) -> bool:
-        """Whether a start token comes before the prompt, whose tokens and log-probabilities must be right."""
+    def _check_echo(self, reply: Reply, tokens: Sequence[Token], ability: Ability) -> bool:
+        """Whether a start token comes before the prompt. Raises an error if its tokens or numbers are wrong."""
         try:
-            skip, _ = asking.align([token.text for token in found], TEXT)
+            skip, _ = asking.align([token.text for token in tokens], TEXT)
             asking.tokens_of(reply, TEXT, ability)
         except Unanswerable:
-            shown = "".join(token.text for token in found)[:80]
+            shown = "".join(token.text for token in tokens)[:80]
             raise UnfitModel(
                 f"The server's tokens do not give the prompt back: '{shown}' for '{TEXT}'.", check="echo"
             ) from None
         if skip > 1:
-            told = ", ".join(repr(token.text) for token in found[:skip])
+            starts = ", ".join(repr(token.text) for token in tokens[:skip])
             raise UnfitModel(
-                f"The server puts {skip} tokens before a prompt: {told}. One will do.", check="start token"
+                f"The server puts {skip} tokens before a prompt: {starts}. Make it add only one start token.",
+                check="start token",
             )
-        self._check_logps(found)
+        self._check_logps(tokens)
         lengths = [stop - start for start, stop in pairwise(replies.offsets(reply))]
-        if any(length != len(token.text) for length, token in zip(lengths, found, strict=False)):
-            raise UnfitModel("The server's text_offset is not where its tokens are.", check="echo")
+        if any(length != len(token.text) for length, token in zip(lengths, tokens, strict=False)):
+            raise UnfitModel("The text_offset of the server does not match the lengths of its tokens.", check="echo")
         if ability.next:
             self._check_shift(ability)
         return skip == 1
 
     def _check_shift(self, ability: Ability) -> None:
-        """The log-probability of a token must be the one that the server lists for it after what comes before."""
+        """Raise an error unless a token has the same log-probability in a prompt and as the next token."""
         before = TEXT[: TEXT.rindex(" ")]
         listed = replies.likeliest(self._complete(ability.start + before, logprobs=ability.next))
         if not listed:
             return
-        token, logp = max(listed, key=lambda found: found[1])
+        token, logp = max(listed, key=lambda pair: pair[1])
         reply = self.client.one(asking.whole(before + token, ability, self.name))
         try:
-            tokenized, found = asking.tokens_of(reply, before + token, ability)
+            tokenized, logps = asking.tokens_of(reply, before + token, ability)
             place = tokenized.positions[-1]
             start, _ = tokenized.encoding.offsets[place]
         except Unanswerable:
-            return  # the token does not stay one behind the text; TEXT itself was given back
-        same = found[place] is not None and abs((found[place] or 0.0) - logp) <= CLOSE
+            return  # after this text, the token is split or merged, while the check of TEXT has passed
+        same = logps[place] is not None and abs((logps[place] or 0.0) - logp) <= CLOSE
         if start == len(before) and not same:
             raise UnfitModel(
                 f"The server's log-probabilities are not those of its tokens: {token!r} after '{before}' has "
-                f"{logp:.3f} as the next token and {found[place]} in the prompt. Are they shifted by one?",
+                f"{logp:.3f} as the next token and {logps[place]} in the prompt. Are they shifted by one?",
                 check="echo",
             )
 
     def _chat(self, ability: Ability) -> Ability:
-        """Whether chats are answered, with how many of the likeliest tokens, and whether the model thinks first."""
+        """The ability, with whether chats are answered, how many tokens they list, and whether the model thinks."""
         for top in (*TOPS, 0):
             reply, ability = self._reply_in_chat(ability, 1, **({"logprobs": True, "top_logprobs": top} if top else {}))
             if isinstance(reply, Refused):
@@ -257,7 +260,7 @@ class Probe:
             if isinstance(reply, Refused):
                 break
             ability = replace(ability, thinks=replies.thinks(reply))
-            if ability.thinks or not replies.is_cut(reply):  # what is cut may be thoughts that nothing marks
+            if ability.thinks or not replies.is_cut(reply):  # a reply that was cut may consist of unmarked thoughts
                 break
         if not ability.thinks:
             return ability
@@ -266,11 +269,11 @@ class Probe:
         self._remark("thoughts", CAREFUL, says, "Turn its thinking off in the server, if that is not what you measure.")
         return replace(ability, chat_next=0)
 
-    def _reply_in_chat(self, ability: Ability, tokens: int, **how: object) -> tuple[Reply, Ability]:
-        """A reply of so many tokens, and the ability without what the server refuses."""
+    def _reply_in_chat(self, ability: Ability, tokens: int, **options: object) -> tuple[Reply, Ability]:
+        """A reply of at most this many tokens, and the ability changed until the server accepts the request."""
         while True:
             size = max(tokens, ability.thinks * asking.THOUGHT_TOKENS)
-            reply = self._send("chat/completions", **asking.in_chat(ASKED, ability, size, **how))
+            reply = self._send("chat/completions", **asking.in_chat(ASKED, ability, size, **options))
             says = reply.says if isinstance(reply, Refused) else ""
             if "max_completion_tokens" in says and ability.limit == "max_tokens":
                 ability = replace(ability, limit="max_completion_tokens")
@@ -278,35 +281,41 @@ class Probe:
                 ability = replace(ability, thinks=True)
             elif "temperature" in says and ability.warm:
                 if self.client.address.base_url != DEFAULT_URL and "default (1)" not in says:
-                    wrong = f"The model cannot be asked at temperature 1, and its own is not known: '{says}'."
-                    raise UnfitModel(f"{wrong} Ask another one.", check="temperature")
-                own = "The model refuses a temperature. In chats it has its own, which is 1 by OpenAI's documentation."
-                self._remark("temperature", CAREFUL, own)
+                    wrong = f"The model cannot be asked at temperature 1, and its own temperature is unknown: '{says}'."
+                    raise UnfitModel(f"{wrong} Use another model.", check="temperature")
+                fixed = (
+                    "The model refuses a temperature. In chats it has its own, which is 1 by OpenAI's documentation."
+                )
+                self._remark("temperature", CAREFUL, fixed)
                 ability = replace(ability, warm=False)
             else:
                 return reply, ability
 
     def _ask_twice(self, ability: Ability) -> tuple[float, dict[Question, Answer]]:
-        """How far two answers to the reference question differ, and the question with the first answer."""
+        """The difference between two answers to the reference question, and the question with its first answer."""
         if ability.kind == "c":
             return math.nan, {}
         question: Question = Likelihood(f"{TEXT}.", FIRST) if ability.whole else REFERENCE
-        one, other = (reference_answer(self.client, question, ability) for _ in range(2))
-        if not one or len(one) != len(other):
-            told = f"{len(one)} and then {len(other)} log-probabilities"
-            raise UnfitModel(f"One question asked twice has {told}. Turn them on in the server.", check="numbers")
-        apart = max(abs(a - b) for a, b in zip(one, other, strict=True))
-        if apart > FAR:
+        first, second = (reference_answer(self.client, question, ability) for _ in range(2))
+        if not first or len(first) != len(second):
             raise UnfitModel(
-                f"Two askings of one question differ by {apart:.2f} nats: chance answers.", check="numbers"
+                f"The server answered one question with {len(first)} log-probabilities, and then with {len(second)}. "
+                "Turn on log-probabilities in the server.",
+                check="numbers",
             )
-        verdict = FINE if apart <= CLOSE else CAREFUL
-        self._remark("two askings", verdict, f"The same question asked twice: {apart:.2g} nats apart at most.")
-        return apart, {question: Answer(tuple(one))}
+        difference = max(abs(a - b) for a, b in zip(first, second, strict=True))
+        if difference > FAR:
+            raise UnfitModel(
+                f"Two answers to the same question differ by {difference:.2f} nats, so its numbers are random.",
+                check="numbers",
+            )
+        verdict = FINE if difference <= CLOSE else CAREFUL
+        self._remark("two askings", verdict, f"The same question asked twice: {difference:.2g} nats apart at most.")
+        return difference, {question: Answer(tuple(first))}
 
 
 def _describe(ability: Ability) -> tuple[str, str]:
-    """What a server gives, and what to do about it."""
+    """A finding about what the server gives: what it says, and what to do."""
     says = f"The server gives {KINDS[ability.kind]}."
     do = "" if ability.whole else "Choices can be asked, by letters, and texts; sentence pairs and pronouns cannot."
     if ability.kind == "b":
@@ -323,8 +332,8 @@ def _describe(ability: Ability) -> tuple[str, str]:
 def reference_answer(client: Client, question: Question, ability: Ability) -> Sequence[float]:
     """The log-probabilities that answer the reference question."""
     if ability.whole:
-        found = [client.one(request) for request in asking.requests(question, ability, client.address.name)]
-        return asking.answer(question, ability, found).logps
+        received = [client.one(request) for request in asking.requests(question, ability, client.address.name)]
+        return asking.answer(question, ability, received).logps
     prompt = Choose(TEXT, ("first", "second"), chat=not ability.next)
     reply = client.one(
         asking.next_token_request(prompt, ability, client.address.name, ability.next or ability.chat_next)

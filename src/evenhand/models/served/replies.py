@@ -1,8 +1,8 @@
-"""What a server's replies say: tokens with their log-probabilities, texts, the model that answered.
+"""Read a server's replies: tokens with their log-probabilities, texts, the model that answered.
 
-Two shapes of log-probabilities are known: that of completions (`tokens`, `token_logprobs`, `top_logprobs`; vLLM,
-SGLang) and that of chats (`content`, a list of tokens; llama.cpp has it for completions, too). vLLM's
-`prompt_logprobs` is a third, for the prompt alone.
+Log-probabilities come in three formats: of completions (`tokens`, `token_logprobs`, `top_logprobs`; vLLM, SGLang), of
+chats (`content`, a list of tokens, which llama.cpp also uses for completions), and of prompts (vLLM's
+`prompt_logprobs`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ class Token:
 
 
 def reported_tokens(reply: Reply) -> list[Token]:
-    """The tokens that a reply reports with log-probabilities; none where it has no log-probabilities."""
+    """The tokens that a reply reports with log-probabilities; none if it has no log-probabilities."""
     listed = _object(_choice(reply).get("logprobs"))
     try:
         if isinstance(content := listed.get("content"), list):
@@ -45,19 +45,19 @@ def reported_tokens(reply: Reply) -> list[Token]:
 
 
 def likeliest(reply: Reply) -> tuple[tuple[str, float], ...]:
-    """The likeliest tokens in the place of the first that was generated; none where the reply lists none."""
+    """The likeliest tokens in the place of the first generated token; none if the reply lists none."""
     tokens = reported_tokens(reply)
     return tokens[0].top if tokens else ()
 
 
 def offsets(reply: Reply) -> list[int]:
-    """Where each token starts, as the server says; empty where it does not say."""
+    """The start of each token in the text, as the server reports it; empty if it does not."""
     places = _object(_choice(reply).get("logprobs")).get("text_offset")
     return places if isinstance(places, list) and all(isinstance(place, int) for place in places) else []
 
 
 def of_prompt(reply: Reply) -> list[Token]:
-    """The prompt's tokens by vLLM's `prompt_logprobs`; none where there are none."""
+    """The tokens of the prompt from vLLM's `prompt_logprobs`; none if the reply lacks them."""
     places = _choice(reply).get("prompt_logprobs") or _object(reply).get("prompt_logprobs")
     if not isinstance(places, list):
         return []
@@ -69,7 +69,7 @@ def of_prompt(reply: Reply) -> list[Token]:
 
 
 def check_numbers(logps: Sequence[float | None]) -> None:
-    """Raise if these cannot be log-probabilities, before they are combined: normalised values would hide the fault."""
+    """Raise `Unanswerable` if these cannot be log-probabilities. After normalisation the fault would be hidden."""
     known = [logp for logp in logps if logp is not None]
     if wrong := fault(known):
         raise Unanswerable(wrong)
@@ -78,41 +78,41 @@ def check_numbers(logps: Sequence[float | None]) -> None:
 
 
 def text(reply: Reply) -> str:
-    """The text that was written, without thoughts that the server gives apart from it."""
+    """The generated text, without thoughts that the server reports separately."""
     content = _message(reply).get("content") if "message" in _choice(reply) else _choice(reply).get("text")
     parts = [str(part.get("text") or "") for part in _list(content) if isinstance(part, dict)]
     return content if isinstance(content, str) else "".join(parts)
 
 
 def thinks(reply: Reply) -> bool:
-    """Whether the model has thought before it replied, be it without an end: apart, in its text, or unseen."""
-    apart = any(_message(reply).get(name) for name in ("reasoning_content", "reasoning"))
+    """Whether the model thought before it replied: separately, in its text, unseen, or up to the limit of tokens."""
+    separate = any(_message(reply).get(name) for name in ("reasoning_content", "reasoning"))
     unseen = _object(_object(_object(reply).get("usage")).get("completion_tokens_details")).get("reasoning_tokens")
-    return bool(apart or unseen or THOUGHT in text(reply) or END_OF_THOUGHT in text(reply) or only_thinks(reply))
+    return bool(separate or unseen or THOUGHT in text(reply) or END_OF_THOUGHT in text(reply) or only_thinks(reply))
 
 
 def only_thinks(reply: Reply) -> bool:
-    """Whether the limit of tokens was reached before the text began."""
+    """Whether the limit of tokens was reached before any text outside thoughts."""
     return is_cut(reply) and not countable_text(text(reply))
 
 
 def is_refusal(reply: Reply) -> bool:
-    """Whether the server says that the model, or a filter, refuses to reply."""
+    """Whether the server reports that the model or a content filter refused to reply."""
     return bool(_message(reply).get("refusal")) or _choice(reply).get("finish_reason") == "content_filter"
 
 
 def is_cut(reply: Reply) -> bool:
-    """Whether the text ends where the limit of its tokens is."""
+    """Whether the text was cut by the limit of tokens."""
     return _choice(reply).get("finish_reason") == "length"
 
 
 def model(reply: Reply) -> str:
-    """The name of the model that answered; empty where the server does not say."""
+    """The name of the model that answered; empty if the server does not report it."""
     return str(_object(reply).get("model") or "")
 
 
 def names(reply: Reply) -> list[str]:
-    """The models that a server lists, and their other names; none where the reply is not such a list."""
+    """The models that a server lists, with their aliases; none if the reply is not such a list."""
     listed = [entry for entry in _list(_object(reply).get("data")) if isinstance(entry, dict)]
     return [str(entry.get("id")) for entry in listed] + [
         str(name) for entry in listed for name in _list(entry.get("aliases"))
@@ -120,7 +120,7 @@ def names(reply: Reply) -> list[str]:
 
 
 def prompt_tokens(reply: Reply) -> int:
-    """The number of the prompt's tokens; 0 where the server does not say."""
+    """The number of tokens of the prompt; 0 if the server does not report it."""
     count = _object(_object(reply).get("usage")).get("prompt_tokens")
     return count if isinstance(count, int) else 0
 
@@ -149,5 +149,6 @@ def _choice(reply: Reply) -> Mapping[str, Any]:
 def _unexpected_reply(value: object, error: Exception | None) -> ModelError:
     why = f" ({error!r})" if error else ""
     return ModelError(
-        f"The server's reply is not of the shape of OpenAI's API{why}: '{str(value)[:120]}'. Is it such a server?"
+        f"The server's reply is not of the shape of OpenAI's API{why}: '{str(value)[:120]}'. Check that the server has "
+        "this API."
     )
