@@ -225,8 +225,8 @@ def test_words_end_where_no_letter_follows() -> None:
         ({"stop": 0.9}, "stop"),
         ({"seed": -1}, "seed"),
         ({"system": "Be brief."}, "system"),
-        ({"female": ()}, "both genders"),
-        ({"female": ("he",)}, "twice"),
+        ({"female": ()}, "words in both"),
+        ({"female": ("he",)}, "no word may be in both"),
         ({"female": ("Mother Superior",)}, "lower-case"),
     ],
 )

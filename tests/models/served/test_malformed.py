@@ -158,7 +158,7 @@ def test_a_proxy_that_is_none_is_told_and_not_repeated(monkeypatch: pytest.Monke
     client = Client(Address("tiny", "http://server.invalid/v1"), patience=0.2)
     for wrong in ("http://", "socks5://me:secret@h", "http://me:secret@h:99999", "http://[", "http://prôxy:1", "://x"):
         monkeypatch.setenv("http_proxy", wrong)
-        with pytest.raises(EvenhandError, match="http_proxy must be the address of a proxy.*no_proxy") as error:
+        with pytest.raises(EvenhandError, match="http_proxy must be the URL of a proxy.*no_proxy") as error:
             client.one(Request("models"))
         assert "secret" not in str(error.value)
     for wrong in ("garbage", "me:secret@garbage:1", "127.0.0.1:9"):

@@ -152,7 +152,7 @@ class MaskedLM(LanguageModel):
             config = self.network.config
             settings = [f'"{setting}"' for setting in ("is_decoder", "causal") if getattr(config, setting, False)]
             raise UnfitModel(
-                f"'{self.name}' reads texts only from the left: words to the right of a blank change nothing. A "
+                f"'{self.name}' reads texts only from the left: text to the right of a blank changes nothing. A "
                 f"masked language model reads both sides. Set {' and '.join(settings) or 'its causal mask'} to false "
                 'in its config.json; if it was trained that way, its "architectures" must name a causal one.',
                 check="right context",

@@ -46,8 +46,8 @@ class Address:
         url = given.strip()
         if set("@?#") & set(url):
             raise BadInput(
-                "`base_url` has a part that may be a password or a key (before @, after ? or #), which runs would store. "
-                "Remove this part, and set OPENAI_API_KEY instead."
+                "`base_url` has a part that may be a password or a key (before @, after ? or #). Runs would "
+                "store it. Remove this part, and set OPENAI_API_KEY instead."
             )
         if not is_url(url):
             raise BadInput(
