@@ -137,7 +137,7 @@ def test_models_of_inference_can_be_measured_on_the_released_pairs(
         (["--evaluate", "released"], "must be 'bundled'"),
         (["--evaluate", "test", "--order", "stratified"], "female-first"),
         (["--evaluate", "test", "--rates", "0,0.25,1"], "Got 0.25"),
-        (["--correct", "2"], "share of correct examples"),
+        (["--correct", "2"], "`correct`, a share"),
     ):
         assert run_command(app, [*command, *wrong]) == 2
         assert message in capsys.readouterr().err
