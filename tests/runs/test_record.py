@@ -198,14 +198,14 @@ def test_any_field_may_hold_anything_and_nothing_else_goes_wrong(name: str, valu
 
 def test_what_was_measured_is_the_same_whatever_is_said_of_it() -> None:
     one = task("tgb", "pronoun")
-    assert replace(one, about="Other words.", reading="x", unit="y", rank=1, partial=True).what == one.what
+    assert replace(one, about="Other words.", reading="x", unit="y", rank=1, partial=True).identity == one.identity
     for other in (
         replace(one, dataset_version=9),
         replace(one, measure_options={"a": 1}),
         replace(one, cluster="id"),
         replace(one, by=("profession",)),
     ):
-        assert other.what != one.what
+        assert other.identity != one.identity
 
 
 def test_the_old_name_of_the_record_still_works_and_warns(tmp_path: Path) -> None:

@@ -76,8 +76,8 @@ class Change(OfTask, Named, Difference):
     """The names of the two runs, if more than two runs are compared."""
 
     @property
-    def form(self) -> str:
-        """The format of the values."""
+    def spec(self) -> str:
+        """The format specification of the values."""
         return number_form(self.task, self.neutral, self.contrast or self.estimand)
 
     @property
@@ -198,10 +198,10 @@ def two_values(
     The own values are omitted if women and men have separate ones, whose difference is a contrast; with `judged`, also
     if they get no verdict.
     """
-    how = load(task.measure, **task.measure_options)
+    measure = load(task.measure, **task.measure_options)
     name = task.family or task.measure
     agreeing = task.partners is not None and task.partners.agreeing
-    task_rows = list(rows(before, Design.of(task), how, after=after))
+    task_rows = list(rows(before, Design.of(task), measure, after=after))
     for row in task_rows:
         rng = generator(task.seed, {**row.groups, "estimand": row.estimand, "gender": row.contrast})
         unjudged = agreeing or (isinstance(row, SummaryRow) and math.isnan(row.neutral))
@@ -231,13 +231,13 @@ def _row_means(row: ItemRow) -> Means:
 
 def _item_scores(joined: pd.DataFrame, task: TaskRecord, groups: Collection[str]) -> Values:
     """The values of these items in two runs; the items share the labels of `groups`."""
-    how = load(task.measure, **task.measure_options)
-    summary = summary_of(how).inside(groups)
+    measure = load(task.measure, **task.measure_options)
+    summary = summary_of(measure).inside(groups)
     if not isinstance(summary, OfMeans):
         return _two_summaries(joined, task, summary)
     before, after = (joined[name].to_numpy(dtype=float) for name in ("score", "score_after"))
     clusters = joined[task.cluster or "id"].astype(str).tolist()
-    towards = (how.neutral, _better_direction(task, joined))
+    towards = (measure.neutral, _better_direction(task, joined))
     return Means(
         summary.numbers(before),
         summary.numbers(after),
@@ -247,7 +247,7 @@ def _item_scores(joined: pd.DataFrame, task: TaskRecord, groups: Collection[str]
         sets=joined[summary.by].astype(str).tolist() if summary.by else None,
         every=summary.sets,
         shares=summary.shares,
-        unit=Traits.of(how).bounds == (0.0, 1.0),
+        unit=Traits.of(measure).bounds == (0.0, 1.0),
     )
 
 

@@ -104,11 +104,11 @@ class Followed:
         return self.spearman >= ORDERS and not self.smallest > 1
 
     def __str__(self) -> str:
-        how = "ranked" if self.spearman >= ORDERS else "partly ranked" if self.spearman >= PARTLY else "did not rank"
+        verb = "ranked" if self.spearman >= ORDERS else "partly ranked" if self.spearman >= PARTLY else "did not rank"
         rank = "its value never changed" if math.isnan(self.spearman) else f"rank correlation {self.spearman:.2f}"
         models = f"{self.models} small models, trained from {self.model},"
         unseen = ", in steps too small for one audit to see" if self.smallest > 1 else ""
-        return f"{self.reading}, it {how} {models} by the bias put in ({rank}{unseen})"
+        return f"{self.reading}, it {verb} {models} by the bias put in ({rank}{unseen})"
 
 
 def meta_evaluation(run: RunRecord, task: TaskRecord, estimand: str = "") -> Followed | None:

@@ -65,10 +65,10 @@ class Values(ABC):
     def middle(self, rng: np.random.Generator) -> IntervalAndTest:
         """The interval of (before + after) / 2, and the p of its test against neutral."""
 
-    def part(self, which: Any) -> Self:
-        sets = None if self.sets is None else list(compress(self.sets, which))
-        clusters, *crossed = (list(compress(way, which)) for way in (self.clusters, *self.crossed))
-        ends = {"before": self.before[which], "after": self.after[which]}
+    def part(self, selected: Any) -> Self:
+        sets = None if self.sets is None else list(compress(self.sets, selected))
+        clusters, *crossed = (list(compress(way, selected)) for way in (self.clusters, *self.crossed))
+        ends = {"before": self.before[selected], "after": self.after[selected]}
         return replace(self, **ends, clusters=clusters, crossed=crossed, sets=sets)
 
     def missing_scores(self, scored: Any) -> str:
@@ -155,8 +155,8 @@ class Means(Values):
         """The weight of each item, with mean 1, so that each set counts equally."""
         if self.sets is None:
             return np.ones(len(self.before))
-        n, which = number_clusters(self.sets)
-        return len(which) / (n * np.bincount(which)[which])
+        n, numbers = number_clusters(self.sets)
+        return len(numbers) / (n * np.bincount(numbers)[numbers])
 
     def _interval_and_test(
         self, values: Floats, rng: np.random.Generator, neutral: float = 0.0, *, signed: bool = True
@@ -193,14 +193,14 @@ class Summaries(Values):
         p = interval_test(middle.value - self.neutral, low, high, middle.clusters - 1)
         return IntervalAndTest(low + self.neutral, high + self.neutral, p)
 
-    def part(self, which: Any) -> Self:
-        return replace(super().part(which), groups=list(compress(self.groups, which)))
+    def part(self, selected: Any) -> Self:
+        return replace(super().part(selected), groups=list(compress(self.groups, selected)))
 
     def missing_scores(self, scored: Any) -> str:
         return self.summary.lacks(self._scores(np.where(scored, 0.0, math.nan)))
 
     def _scores(self, values: Floats) -> list[Score]:
-        return [Score(str(i), float(v), of) for i, (v, of) in enumerate(zip(values, self.groups, strict=True))]
+        return [Score(str(i), float(v), groups) for i, (v, groups) in enumerate(zip(values, self.groups, strict=True))]
 
     def _pairs(self) -> Paired:
         runs = [self._scores(values) for values in (self.before, self.after)]

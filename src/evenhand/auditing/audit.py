@@ -166,9 +166,9 @@ def _audit_language(
 ) -> tuple[AuditRecord, list[Result]]:
     """Measure tasks of one language: the record of the audit, and the results."""
     tasks, records = [each.task for each in planned], [each.record for each in planned]
-    measured, seed = [record.what for record in records], records[0].seed
+    measured, seed = [record.identity for record in records], records[0].seed
     audits = earlier.audits if earlier else ()
-    same = next((audit for audit in audits if [task.what for task in audit.tasks] == measured), None)
+    same = next((audit for audit in audits if [task.identity for task in audit.tasks] == measured), None)
     examined = _preflight(model, tasks, same)
     started, clock = datetime.now(UTC), time.monotonic()
     cached = Remembering(model, path / folder.ANSWERS)

@@ -112,7 +112,7 @@ def _check_same(runs: Sequence[StoredRun], records_for: Any, kind: str | None) -
 
 def _is_same_task(a: TaskRecord, b: TaskRecord) -> bool:
     """Whether two tasks have the same items and are scored in the same way."""
-    return a.what == b.what and (a.draw == b.draw or not (a.partial or b.partial))
+    return a.identity == b.identity and (a.draw == b.draw or not (a.partial or b.partial))
 
 
 def _finished_run(folder: Path, source: ModelSource, records_for: Any) -> StoredRun | None:

@@ -79,7 +79,7 @@ class Study:
     def train_and_audit(self, name: str, lessons: Lessons, train: Train = train_masked) -> list[tuple[int, Run]]:
         """The draw and the run, for each draw and dataset, of models fine-tuned on the lessons of that draw."""
         wanted = {
-            name: [suites.record(task).what for task in suites.tasks_on(name, how, self.options)]
+            name: [suites.record(task).identity for task in suites.tasks_on(name, how, self.options)]
             for name, how in self.tasks.items()
         }
         runs = []
@@ -88,7 +88,7 @@ class Study:
             folder = _folder(self.base, given, recipe, self.out, f"{name}-{draw}")
             paths = {dataset: self._runs(dataset) / folder.name for dataset in self.tasks}
             records = {dataset: read_record(path) if path.is_dir() else None for dataset, path in paths.items()}
-            measured = {name: [task.what for task in record.tasks] for name, record in records.items() if record}
+            measured = {name: [task.identity for task in record.tasks] for name, record in records.items() if record}
             if missing := [dataset for dataset in paths if measured.get(dataset, []) != wanted[dataset]]:
                 train(self.base, given, recipe, folder)
                 model = models.load(str(folder), **self.loading)

@@ -63,13 +63,13 @@ def export(
     `options` are the parameters of the format's function.
     """
     check_known("format", [to], FORMATS)
-    how = FORMATS[to]
-    check_known(f"option of format '{to}'", options, how.options)
-    given = [runs] if isinstance(runs, StoredRun | str | Path) else runs
-    loaded = [StoredRun.load(run) for run in given]
+    chosen = FORMATS[to]
+    check_known(f"option of format '{to}'", options, chosen.options)
+    several = [runs] if isinstance(runs, StoredRun | str | Path) else runs
+    loaded = [StoredRun.load(run) for run in several]
     if not loaded:
         raise BadInput("There is nothing to export, since `runs` is empty. Give at least one run folder.")
-    if len(loaded) > 1 and not how.several:
+    if len(loaded) > 1 and not chosen.several:
         many = ", ".join(name for name, other in FORMATS.items() if other.several)
         raise BadInput(
             f"The format '{to}' takes one run. Got {len(loaded)}. Export them one by one, or choose a format for "
@@ -79,10 +79,10 @@ def export(
         if to != "model-card" or out is not None:
             raise BadInput("`into` is for the format model-card only, and cannot be combined with `out`.")
         return _insert_into_card(Path(into).expanduser(), loaded)
-    text = how.write(loaded, **options)
+    text = chosen.write(loaded, **options)
     if out is not None:
         path = Path(out).expanduser()
-        path = path / how.file if path.is_dir() or how.file == PLACE else path
+        path = path / chosen.file if path.is_dir() or chosen.file == PLACE else path
         check_new(path, force)
         prepare(path.parent)
         if path.is_dir():

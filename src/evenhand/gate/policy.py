@@ -43,10 +43,10 @@ class Rule:
 
     def __post_init__(self) -> None:
         for name in ("measure", "dataset", "estimand", "group"):
-            given = getattr(self, name)
-            optional = given is None if name == "group" else given == "" and name in ("dataset", "estimand")
-            if not optional and (not isinstance(given, str) or not given):
-                raise BadInput(f"'{name}' must be a name, in quotes. Got {given!r}.")
+            value = getattr(self, name)
+            optional = value is None if name == "group" else value == "" and name in ("dataset", "estimand")
+            if not optional and (not isinstance(value, str) or not value):
+                raise BadInput(f"'{name}' must be a name in quotes. Got {value!r}.")
         if self.estimand and self.estimand not in ESTIMANDS:
             raise UnknownName("estimand", self.estimand, ESTIMANDS)
         for name in ("within", "low", "high", "worse_by_at_most", "max_unscored"):
@@ -57,12 +57,12 @@ class Rule:
         self._check_bounds()
 
     def _check_bounds(self) -> None:
-        given = [name for name in ("within", "low", "high", "worse_by_at_most") if getattr(self, name) is not None]
-        ranged = bool({"low", "high"} & set(given))
-        if given not in (["low", "high"], given[:1]) or not given:
+        bounds = [name for name in ("within", "low", "high", "worse_by_at_most") if getattr(self, name) is not None]
+        ranged = bool({"low", "high"} & set(bounds))
+        if bounds not in (["low", "high"], bounds[:1]) or not bounds:
             raise BadInput(
                 "A rule needs exactly one kind of bound: 'within', or 'low' and 'high' (or one of these), or "
-                f"'worse_by_at_most'. Got {', '.join(given) or 'none'}."
+                f"'worse_by_at_most'. Got {', '.join(bounds) or 'none'}."
             )
         if self.low is not None and self.high is not None and self.low > self.high:
             raise BadInput(f"'low' must not be above 'high'. Got {self.low:g} and {self.high:g}.")
@@ -93,7 +93,7 @@ class Rule:
 
     @property
     def tolerated(self) -> tuple[float, float]:
-        """The lowest and the highest value that pass; with `worse_by_at_most`, that of the growth of the distance."""
+        """The lowest and the highest value that pass; with `worse_by_at_most`, those of the growth of the distance."""
         if self.worse_by_at_most is not None:
             return -math.inf, self.worse_by_at_most
         if self.within is not None:
@@ -102,7 +102,7 @@ class Rule:
 
     @property
     def on(self) -> str:
-        """What is bounded: "value", or "worse", which is how much farther from neutral it is than the baseline's."""
+        """What is bounded: "value", or "worse", how much farther from neutral the value is than the baseline's."""
         return "value" if self.worse_by_at_most is None else "worse"
 
     @property

@@ -79,14 +79,14 @@ def _rule(runs: Sequence[StoredRun], task: TaskRecord, row: Row) -> tuple[str, l
     if row.verdict.why == "untested":
         raise _NoRule(f"{measure} is not judged")
 
-    def far(each: tuple[str, Estimate]) -> float:
+    def distance(each: tuple[str, Estimate]) -> float:
         below, beyond = neutral - each[1].low, each[1].high - neutral
         return below if task.better == "higher" else max(abs(below), abs(beyond))
 
     decidable = [_decidable_values(run, task, names, row) for run in runs]
-    farthest = [max(groups.items(), key=far) for groups in decidable]
-    label, estimate = max(farthest, key=far)
-    ends = [far(each) for each in farthest]
+    farthest = [max(groups.items(), key=distance) for groups in decidable]
+    label, estimate = max(farthest, key=distance)
+    ends = [distance(each) for each in farthest]
     detectable = max(each.detectable for each in decidable[0].values())
     room = max(ends) - min(ends) if len(runs) > 1 else detectable if detectable > 0 else 0.0
     low, high = (None, None) if row.contrast or task.genders else task.bounds
@@ -102,11 +102,11 @@ def _rule(runs: Sequence[StoredRun], task: TaskRecord, row: Row) -> tuple[str, l
         key, bound = "within", round_up(max(ends) + room)
         if bound >= most:
             raise _NoRule(f"a bound that {measure} passes would let every model pass: {_describe(estimate, neutral)}")
-    which = f", {label}, the farthest of its groups" if row.contrast else ""
+    group = f", {label}, the farthest of its groups" if row.contrast else ""
     about = [f"measure = {_quote(row.name)}", f"dataset = {_quote(task.dataset)}"]
     about += [f"estimand = {_quote(row.estimand)}"] if row.estimand else ['group = "each"'] if row.contrast else []
     no_room = "" if room else ", since with more every model would pass"
-    comment = f"{_describe(estimate, neutral)}{which}; room {room:.3f}{no_room}"
+    comment = f"{_describe(estimate, neutral)}{group}; room {room:.3f}{no_room}"
     lines = ["[[rule]]", *about, f"{key} = {bound:g}  # {_one_line(comment)}", ""]
     if not detectable > 0:
         return "\n".join(lines), []

@@ -234,7 +234,7 @@ def _run_name(step: int) -> str:
 
 
 def _task_samples(tasks: Sequence[TaskRecord]) -> dict[tuple[str, str], tuple[Any, ...]]:
-    return {task.name: (task.what, task.draw) for task in tasks}
+    return {task.name: (task.identity, task.draw) for task in tasks}
 
 
 def _values_to_log(run: Run) -> dict[str, float]:

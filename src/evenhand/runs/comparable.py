@@ -18,7 +18,7 @@ def same_task(runs: Sequence[StoredRun], dataset: str, measure: str, *, shared: 
     tasks = [run.task(dataset, measure) for run in runs]
     for run, task in zip(runs[1:], tasks[1:], strict=True):
         differences = [
-            *_differences(tasks[0].what, task.what),
+            *_differences(tasks[0].identity, task.identity),
             *_sample_differences((runs[0], run), (tasks[0], task), shared),
         ]
         if differences:

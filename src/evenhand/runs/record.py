@@ -139,7 +139,7 @@ class TaskRecord:
         return f"limit {self.limit}, {f'budget {self.budget}, ' if self.budget else ''}seed {self.seed}"
 
     @property
-    def what(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, Any]:
         """The fields that must be equal for two runs to be compared."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in (*DESCRIPTIVE, *SAMPLE)}
 
@@ -194,7 +194,7 @@ class AuditRecord:
 
     @property
     def unfit(self) -> bool:
-        """Whether the doctor found the model unfit to be measured: none of its numbers allows a verdict."""
+        """Whether the doctor found the model unfit for all tasks, so that no number allows a verdict."""
         return all(map(self.unfit_for, self.tasks))
 
     def unfit_for(self, task: TaskRecord) -> bool:

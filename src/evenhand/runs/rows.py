@@ -23,7 +23,8 @@ class Number(Estimate):
 
     neutral: float = 0.0
     """NaN if the measure has no neutral value."""
-    form: str = "+.3f"
+    spec: str = "+.3f"
+    """The format specification of its numbers."""
     narrow: Estimate = NO_ESTIMATE
     """The value with its interval for these templates and words alone, if `low` and `high` also cover others."""
     verdict: Lean = UNTESTED
@@ -31,12 +32,12 @@ class Number(Estimate):
     @property
     def text(self) -> str:
         """The value; a dash where there is none."""
-        return self.number(self.form)
+        return self.number(self.spec)
 
     @property
     def brackets(self) -> str:
         """Low and high in brackets; a dash where there is no interval."""
-        return self.interval(self.form)
+        return self.interval(self.spec)
 
 
 class OfTask:
@@ -130,7 +131,7 @@ class Row(OfTask, Number):
 
 def missing_row(record: RunRecord, task: TaskRecord, like: Row | None = None) -> Row:
     """A row without a value, for a run that lacks the row `like` of another run; by default a row of all items."""
-    known: dict[str, Any] = {"groups": {}, "contrast": "", "estimand": "", "neutral": 0.0, "form": "+.3f", "main": True}
+    known: dict[str, Any] = {"groups": {}, "contrast": "", "estimand": "", "neutral": 0.0, "spec": "+.3f", "main": True}
     known |= {name: getattr(like, name) for name in known} if like else {}
     known |= {"model": record.model, "fingerprint": record.fingerprint, "audit": record.audit_of(task)}
     verdict = decide(NO_ESTIMATE)
@@ -164,7 +165,7 @@ def make_rows(values: Sequence[ValueRecord], record: RunRecord, judging: Callabl
                 task=task,
                 audit=audit,
                 neutral=neutral,
-                form=number_form(task, neutral, value.contrast or value.estimand),
+                spec=number_form(task, neutral, value.contrast or value.estimand),
                 narrow=replace(estimate, low=low, high=high),
                 prior=math.nan if value.prior is None else value.prior,
                 verdict=decide(estimate, neutral, unfit=audit.unfit_for(task)),
@@ -176,13 +177,13 @@ def make_rows(values: Sequence[ValueRecord], record: RunRecord, judging: Callabl
 def headline(rows: Sequence[Row]) -> Row:
     """The row that stands for a dataset, of its headline rows: the first one.
 
-    Of differences between women and men by group, it is the one farthest from neutral, and a lean goes before others.
+    Of differences between women and men by group, it is the one farthest from neutral among those that lean, if any do.
     """
 
-    def far(row: Row) -> tuple[bool, float]:
+    def distance(row: Row) -> tuple[bool, float]:
         return row.leans, abs(row.value - (0.0 if math.isnan(row.neutral) else row.neutral)) if row.known else -1.0
 
-    return max(rows, key=far) if rows[0].contrast else rows[0]
+    return max(rows, key=distance) if rows[0].contrast else rows[0]
 
 
 def judged_group(task: TaskRecord) -> dict[str, str]:

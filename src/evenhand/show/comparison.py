@@ -102,8 +102,8 @@ def _cells(rows: Sequence[Change], heads: Sequence[str]) -> list[list[str]]:
             "run": row.end,
             "group": row.group,
             "moved": row.moved,
-            "before": cell(row.before, row.form),
-            "after": cell(row.after, row.form),
+            "before": cell(row.before, row.spec),
+            "after": cell(row.after, row.spec),
             "change": row.difference.number(),
             "95 % interval": row.difference.interval(),
             "p_holm": cell(row.p_holm, P),
@@ -150,8 +150,8 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     if unfit:
         yield f"Careful: {' and '.join(unfit)} is unfit to be measured, so nothing is said to have moved there."
     if comparison.of_another_kind:
-        which = ", ".join(comparison.of_another_kind)
-        yield f"Careful: {which} is causal, the others are not. Values of causal and masked models are not comparable."
+        causal = ", ".join(comparison.of_another_kind)
+        yield f"Careful: {causal} is causal, the others are not. Values of causal and masked models are not comparable."
     for dataset, n in comparison.shared.items():
         yield f"{dataset}: the runs are of different samples, and compared by the {n:,} items that both have."
     if any(row.left_out for row in comparison.rows):

@@ -88,7 +88,7 @@ def corpus_tables(name: str, count: CorpusCount) -> RenderableType:
 def _corpus_parts(name: str, count: CorpusCount) -> Iterator[RenderableType]:
     yield line(f"{name}: {size(count)}", "bold")
     heads = ("counted", "women", "men", "share of women", "verdict")
-    rows = [[what, f"{r.female:,}", f"{r.male:,}", percent(r.share), lean(r.lean)] for what, r in shares(count).items()]
+    rows = [[kind, f"{r.female:,}", f"{r.male:,}", percent(r.share), lean(r.lean)] for kind, r in shares(count).items()]
     yield table(heads, rows, left=["counted", "verdict"])
     yield from (line(f"{r.log.note.capitalize()}.", "yellow") for r in shares(count).values() if r.log.note)
     yield line(f"Intervals are 95 %, over {count.unit}s. First names are those that evenhand swap would swap.", "dim")
@@ -132,11 +132,11 @@ class Section:
     def shares(self) -> list[tuple[str, Ratio, str, str, IntervalScale]]:
         """For each kind of count: its name, the counts, the share of women, the verdict, and the share on its scale."""
         rows = []
-        for what, ratio in shares(self.count).items():
+        for kind, ratio in shares(self.count).items():
             share = ratio.share
             number = Number(100 * share.value, 100 * share.low, 100 * share.high, neutral=50.0)
             drawn = strip([number], ENDS, (0.0, 100.0), f"share of women: {percent(share)}", _lean_verdicts(ratio.lean))
-            rows.append((what, ratio, percent(share), lean(ratio.lean), drawn))
+            rows.append((kind, ratio, percent(share), lean(ratio.lean), drawn))
         return rows
 
     @property
@@ -150,7 +150,7 @@ class Section:
 
     @property
     def leaning(self) -> dict[str, list[str]]:
-        """The professions that occur more often with women, and with men, than the whole corpus lets one expect."""
+        """The professions that lean to women, and to men, compared with the corpus as a whole."""
         jobs = self.count.beside.sort_values("ratio")
         return {
             who: list(jobs.loc[jobs["lean"] == side, "profession"])
@@ -188,9 +188,9 @@ class Section:
             for who, listed in around(self.count).items()
         }
 
-    def common(self, what: str) -> dict[str, pd.DataFrame]:
+    def common(self, kind: str) -> dict[str, pd.DataFrame]:
         """The most frequent gendered words, or first names, of women and of men."""
-        frame = self.count.common[what]
+        frame = self.count.common[kind]
         return {who: frame[frame["gender"] == side] for who, side in (("women", "female"), ("men", "male"))}
 
 

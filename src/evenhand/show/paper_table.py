@@ -109,8 +109,8 @@ def table(
     loaded = [StoredRun.load(run) for run in ([runs] if isinstance(runs, StoredRun | str | Path) else runs)]
     if not loaded:
         raise BadInput("A table needs at least one run. Give the folder of a run.")
-    given = {"measure": measure, "dataset": dataset, "group": group}
-    wanted = {kind: [names] if isinstance(names, str) else list(names) for kind, names in given.items()}
+    selected = {"measure": measure, "dataset": dataset, "group": group}
+    wanted = {kind: [names] if isinstance(names, str) else list(names) for kind, names in selected.items()}
     tasks = {task.name: task for run in loaded for task in run.record.tasks}
     if not wanted["measure"]:
         headlines = {run.headline_task(name).name for run in loaded for name in run.datasets}
@@ -179,8 +179,8 @@ def _notes(
     if frame["row"].str.contains("stereotype").any():
         yield "Stereotype: what is taken for women's goes with women, men's with men; default: one gender next to both."
     for (level, why), part in frame[frame["trust"] != "fine"].groupby(["trust", "why"], sort=False):
-        which = dict.fromkeys(f"{row['dataset']}, {row['row']}" for row in part.to_dict("records"))
-        yield f"Trust, {level} ({why}): {'; '.join(which)}."
+        values = dict.fromkeys(f"{row['dataset']}, {row['row']}" for row in part.to_dict("records"))
+        yield f"Trust, {level} ({why}): {'; '.join(values)}."
     if of_two_kinds(runs):
         yield "Values of causal and of other models are not comparable."
     models = zip(distinct_names(runs), runs, strict=True)

@@ -40,7 +40,7 @@ def framed(frame: pd.DataFrame, formats: Mapping[str, str]) -> Table:
 P = ".4f"
 """The format of p-values."""
 RANKS = "ranks"
-"""The format of a sum of ranks: four digits. The others depend on the machine, since float32 rounding decides which of
+"""The format of a sum of ranks: four digits. More digits depend on the machine, since float32 rounding decides which of
 two nearly equal differences is larger; rounding the differences first only moves the problem to other values."""
 
 

@@ -233,8 +233,8 @@ def scorecard(
         shown = [task for task in tasks if task.measure not in elsewhere]
         parts += [_heading(run, tasks, rows), *_judged_table(run, tasks), _values(shown, rows)]
         for row in (row for row in rows if row.note):
-            which = ", ".join(row.groups.values()) or "all items"
-            parts.append(line(f"{row.measure} has no value of {which}: {row.note}", "yellow"))
+            label = ", ".join(row.groups.values()) or "all items"
+            parts.append(line(f"{row.measure} has no value of {label}: {row.note}", "yellow"))
         for task in tasks:
             for reason, n in run.record.unscored.get(f"{dataset}/{task.measure}", {}).items():
                 parts.append(line(f"{n:,} items unscored by {task.measure}: {reason}", "yellow"))
@@ -307,9 +307,9 @@ def _values(tasks: Sequence[TaskRecord], rows: Sequence[Row]) -> Table:
         names = [labels[by.index(group)] for group in shown]
         names[0] = f"  {part}" if part else names[0]
         numbers = [cells[task.measure] for task in tasks]
-        values = [f"{row.shown(row.form)} {dot(row)}" for row in numbers]
+        values = [f"{row.shown(row.spec)} {dot(row)}" for row in numbers]
         if len(numbers) == 1:
-            values = [numbers[0].number(numbers[0].form), f"{numbers[0].interval(numbers[0].form)} {dot(numbers[0])}"]
+            values = [numbers[0].number(numbers[0].spec), f"{numbers[0].interval(numbers[0].spec)} {dot(numbers[0])}"]
         lines.append([*names, *values, f"{numbers[0].n:,}", f"{numbers[0].unscored:,}"])
     padding = (0, 1) if len(tasks) == 1 else (0, 1, 0, 0)
     return table([*left, *heads, "n", "unscored"], lines, left=left, padding=padding)
@@ -327,9 +327,9 @@ def _judged_table(run: StoredRun, tasks: Sequence[TaskRecord]) -> Iterator[Rende
     lines = []
     for task in tasks:
         for row in run.rows_of(*task.name):
-            what = ", ".join(filter(None, (row.estimand or row.contrast, *row.groups.values())))
-            numbers = [row.shown(row.form), row.narrow.interval(row.form), cell(row.p_holm, P)]
-            lines.append([task.measure, what, *numbers, dot(row), f"{row.n:,}", f"{row.unscored:,}"])
+            label = ", ".join(filter(None, (row.estimand or row.contrast, *row.groups.values())))
+            numbers = [row.shown(row.spec), row.narrow.interval(row.spec), cell(row.p_holm, P)]
+            lines.append([task.measure, label, *numbers, dot(row), f"{row.n:,}", f"{row.unscored:,}"])
     if lines:
         heads = ["measure", "what", "value [95 % interval]", "in these sentences", "p_holm", " ", "n", "unscored"]
         shown = [n for n, _ in enumerate(heads) if n != 3 or any(row[3] != "–" for row in lines)]

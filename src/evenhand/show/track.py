@@ -25,7 +25,7 @@ MOST_NAMED = 3
 
 
 def curve_name(track: Track, curve: Curve) -> str:
-    """A curve in words: the dataset, and the group where there are several."""
+    """A curve in words: the title of its dataset (and its name, if titles are equal), its estimand and its groups."""
     title = readings.dataset(curve.task.dataset)
     others = {other.task.dataset for other in track.curves if readings.dataset(other.task.dataset) == title}
     whole = f"{title} · {curve.task.dataset}" if len(others) > 1 else title
@@ -41,7 +41,7 @@ def change_in_words(row: Change) -> str:
 def sentence(track: Track, row: Change) -> str:
     """A change that is shown: both values, the change with its interval, and p."""
     curve = track.curve(row)
-    form = curve.values[0].form
+    form = curve.values[0].spec
     towards = row.moved or "not shown to be nearer to neutral or farther from it"
     tested = f"change {row.difference.shown()}, {probability(row.p_holm)}, adjusted"
     return f"{curve_name(track, curve)}: {row.before:{form}} → {row.after:{form}}, {towards} ({tested})"
@@ -82,12 +82,12 @@ def _values(n: int) -> str:
     return f"{n} headline value{'s' if n != 1 else ''}"
 
 
-def _unfit_checkpoints(track: Track, which: Callable[[Iterable[bool]], bool] = any) -> list[str]:
+def _unfit_checkpoints(track: Track, quantifier: Callable[[Iterable[bool]], bool] = any) -> list[str]:
     """The checkpoints that the doctor calls unfit for a curve, or for all of them."""
     return [
         label
         for label, run in zip(track.labels, track.runs, strict=True)
-        if which(run.record.unfit(curve.task) for curve in track.curves)
+        if quantifier(run.record.unfit(curve.task) for curve in track.curves)
     ]
 
 
@@ -113,7 +113,7 @@ def notes(track: Track) -> Iterator[str]:
         yield track.runs[0].record.sample
 
 
-def card(track: Track, curve: Curve) -> dict[str, Any]:
+def curve_card(track: Track, curve: Curve) -> dict[str, Any]:
     """The contents of a curve's card on the page: for each checkpoint its value, and the change from the one before."""
     from evenhand.show.plots import page_svg  # drawing libraries take a second, which terminals do not need
 
@@ -148,7 +148,7 @@ def track_page(track: Track) -> str:
         changes=[(row, sentence(track, row)) for row in track.shown],
         overall=[(row, sentence(track, row)) for row in track.overall],
         notes=list(notes(track)),
-        cards=[card(track, curve) for curve in track.curves],
+        cards=[curve_card(track, curve) for curve in track.curves],
         runs=list(zip(track.labels, track.runs, strict=True)),
         marks=MARKS,
         way_of=way_of,

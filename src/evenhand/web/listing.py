@@ -157,7 +157,7 @@ class Runs:
 def two_latest(runs: Sequence[Listed]) -> list[str]:
     """The ids of the two latest runs whose common tasks are alike, or else of the two latest; the earlier run first."""
     tasks = {run.id: run.record.tasks if run.record else () for run in runs}
-    ways = {id: {t.name: (t.what, t.partial and t.draw) for t in run_tasks} for id, run_tasks in tasks.items()}
+    ways = {id: {t.name: (t.identity, t.partial and t.draw) for t in run_tasks} for id, run_tasks in tasks.items()}
     for (after, later), (before, earlier) in combinations(ways.items(), 2):
         both = set(later) & set(earlier)
         if both and all(later[name] == earlier[name] for name in both):

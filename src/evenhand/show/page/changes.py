@@ -38,14 +38,14 @@ class Move:
 
     @property
     def before(self) -> str:
-        return Estimate(self.change.before).number(self.change.form)
+        return Estimate(self.change.before).number(self.change.spec)
 
     @property
     def after(self) -> str:
-        return Estimate(self.change.after).number(self.change.form)
+        return Estimate(self.change.after).number(self.change.spec)
 
     @property
-    def what(self) -> str:
+    def noun(self) -> str:
         return "change" if not self.models else "difference"
 
     @property
@@ -60,7 +60,7 @@ class Move:
     @property
     def short(self) -> str:
         if self.way == "same":
-            return f"no {self.what} shown"
+            return f"no {self.noun} shown"
         if self.way == "few":
             return f"too few words to tell, at least {self.change.needed} needed"
         if self.way == "changed":

@@ -61,7 +61,7 @@ def _value_charts(m: Measured) -> Iterator[Drawing]:
     from evenhand.show import plots
 
     paired = m.paired and len(m.runs) > 1
-    reading, what = (m.reading, "Women minus men, by group") if paired else (m.values, "Values by group")
+    reading, title = (m.reading, "Women minus men, by group") if paired else (m.values, "Values by group")
     by_line = ((line.label, name, n) for line in m.lines for name, n in zip(m.names, line.numbers, strict=True))
     values = [value for value in (by_line if paired else _group_values(m)) if value[2].known]
     groups = list(dict.fromkeys(group for group, _, _ in values))
@@ -87,7 +87,7 @@ def _value_charts(m: Measured) -> Iterator[Drawing]:
         colours=colours,
         judged=reading.judged,
     )
-    yield Drawing(chart, f"{what}, with 95 % intervals.{neutral_note}{cut_note}")
+    yield Drawing(chart, f"{title}, with 95 % intervals.{neutral_note}{cut_note}")
 
 
 def _group_values(m: Measured) -> Iterator[tuple[str, str, Number]]:

@@ -31,7 +31,7 @@ class Items:
     """Columns and rows as JSON, deflated, in base64. page.js reads them."""
 
     @property
-    def what(self) -> str:
+    def size(self) -> str:
         return f"{self.n:,} {'pairs' if self.first.paired or self.first.reading.sentences[1] else 'sentences'}"
 
 

@@ -330,7 +330,7 @@ def domain(numbers: Sequence[Number], scale: tuple[float, float] | None, neutral
         return scale
     middle = 0.0 if math.isnan(neutral) else neutral
     known = [v for n in numbers for v in (n.value, n.low, n.high) if math.isfinite(v)]
-    one_sided = not any(n.form[0] == "+" for n in numbers)
+    one_sided = not any(n.spec[0] == "+" for n in numbers)
     reach = _round_up(max((abs(v - middle) for v in known), default=1.0))
     return (middle if known and min(known) >= middle and one_sided else middle - reach), middle + reach
 

@@ -68,8 +68,8 @@ def _reasons(run: StoredRun, reading: MeasureWords, number: Row) -> Iterator[Rea
         yield Reason("unfit", "there is no interval")
     elif number.clusters < max(FEW_BY_T if number.estimand or task.genders else FEW, number.needed):
         ways = [task.cluster or "item", *([task.crossed] if task.crossed else []), *(task.kinds or Kinds("")).samples]
-        what = f"{ways[0]}s" if len(ways) == 1 else f"different values of {' or '.join(ways)}"
-        yield Reason("careful", f"the interval rests on only {number.clusters} {what}")
+        clusters = f"{ways[0]}s" if len(ways) == 1 else f"different values of {' or '.join(ways)}"
+        yield Reason("careful", f"the interval rests on only {number.clusters} {clusters}")
     if reading.kind in ("lean", "errors") or number.estimand or number.contrast:
         known = meta_evaluation(run.record, task, number.estimand)
         yield Reason("fine" if known.orders else "careful", str(known)) if known else UNTRIED
@@ -325,7 +325,7 @@ class Measured:
 
     @cached_property
     def tables(self) -> list[ValueTable]:
-        """Stereotype and default of all items and by group, if they can be told apart; then the own values."""
+        """Stereotype and default of all items and by group, if the dataset has them; then the measure's own values."""
         rows = []
         for numbers in self._judged_rows:
             row = numbers[0]

@@ -38,9 +38,9 @@ def besides(sections: Sequence[Measured], shown: Measured, label: str) -> list[t
 
 
 def main_leans(lines: Sequence[tuple[Measured, ScorecardLine]]) -> list[tuple[Measured, ScorecardLine]]:
-    """The main numbers of the last run that lean even if p is adjusted by Holm over all of them: the answer "yes".
+    """The main numbers of the last run that lean even if p is adjusted by Holm over all of them, the largest first.
 
-    The largest lean is the first.
+    If there are any, the first line says "yes".
     """
     of_bias = [(section, line) for section, line in lines if line.main and line.reading.kind != "knowledge"]
     main = [pair for pair in of_bias if pair[1].verdicts[-1].tone in ("leans", "undecided")]
@@ -75,8 +75,8 @@ def lead(lines: Sequence[tuple[Measured, ScorecardLine]]) -> str:
         answer = f"not shown: {f'none of its {numbers} leans' if len(tones) > 1 else 'its main number does not lean'}."
         rest["undecided"] = 0
     others = [readings.count_in_words(tone, count) for tone, count in rest.items() if count]
-    which = "its other main numbers" if shown else f"its {numbers}"
-    return f"{answer} Of {which}, {', '.join(others)}." if others else answer
+    counted = "its other main numbers" if shown else f"its {numbers}"
+    return f"{answer} Of {counted}, {', '.join(others)}." if others else answer
 
 
 def _claim(line: ScorecardLine) -> str:
@@ -108,8 +108,8 @@ def limits(record: RunRecord) -> Iterator[str]:
         "" if wide else " Bias by anything but gender: race, religion, age."
     )
     datasets = dict.fromkeys(task.dataset for task in tasks)
-    what = "; ".join(readings.dataset(name).lower() for name in datasets)
-    yield f"Other sentences than these: {what}. They were written for tests; what people write may give other numbers."
+    these = "; ".join(readings.dataset(name).lower() for name in datasets)
+    yield f"Other sentences than these: {these}. They were written for tests; what people write may give other numbers."
     yield "What the model is used for, and whether anybody is harmed there."
     if record.partial:
         yield "The rest of the sentences: this is a sample."
