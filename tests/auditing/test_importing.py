@@ -128,7 +128,7 @@ def test_samples_of_lm_evaluation_harness_are_matched_by_their_sentences(
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"resps": [[["-3.0", "False"]]]}, "Got 1 for 2 requests."),
+        ({"resps": [[["-3.0", "False"]]]}, "Got 1 for 2."),
         ({"arguments": [["Once upon", {"until": []}], ["a", "b"]]}, "generated text"),
         ({"resps": [[["nan", "False"]], [["-3", "False"]]]}, "Got 'nan'"),
         ({"resps": [[["He is.", "False"]], [["-3", "False"]]]}, "Got 'He is.'"),

@@ -65,5 +65,5 @@ def test_suites_are_english_where_no_language_is_named() -> None:
 
 
 def test_the_english_linter_does_not_run_on_other_languages(pairs: Path) -> None:
-    with pytest.raises(BadInput, match="Spanish.* linter"):
+    with pytest.raises(BadInput, match="Spanish.* Only English"):
         lint(pairs, model=None)

@@ -10,7 +10,7 @@ from evenhand.checks.base import (
     LANGUAGES,
     ORDINARY,
     Case,
-    LeftOut,
+    NotChecked,
     plain_inferences,
     plain_sentences,
     shuffle_words,
@@ -80,7 +80,7 @@ def test_questions_without_an_answer_are_left_aside() -> None:
 
 def test_a_model_that_answers_nothing_has_no_ordinary_questions() -> None:
     mute = Case(Table(lambda question: Answer.none("no")), "en")
-    with pytest.raises(LeftOut, match="batching and precision"):
+    with pytest.raises(NotChecked, match="batching and precision"):
         _ = mute.ordinary
 
 

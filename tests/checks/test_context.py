@@ -3,7 +3,7 @@
 import pytest
 
 from evenhand import Answer, Fill, Table
-from evenhand.checks.base import Case, LeftOut
+from evenhand.checks.base import Case, NotChecked
 from evenhand.checks.head_and_language import right_context
 from evenhand.models.networks.masked import MaskedLM
 from helpers.checked import one
@@ -27,5 +27,5 @@ def test_a_model_that_sees_the_left_alone_is_unfit() -> None:
 
 
 def test_a_model_without_answers_is_left_out() -> None:
-    with pytest.raises(LeftOut, match="right context"):
+    with pytest.raises(NotChecked, match="right context"):
         list(right_context(Case(Table(lambda q: Answer.none("unknown word")), "en")))

@@ -9,7 +9,7 @@ import torch
 
 import evenhand
 from evenhand import Answer, Entail, Likelihood, Table
-from evenhand.checks.base import Case, LeftOut, plain_inferences, plain_sentences
+from evenhand.checks.base import Case, NotChecked, plain_inferences, plain_sentences
 from evenhand.checks.head_and_language import _context, head_and_language, labels
 from evenhand.core.words import words
 from evenhand.models.loading.labels import LABELS
@@ -102,7 +102,7 @@ def test_unknown_characters_are_a_matter_of_language(mini_en: MaskedLM) -> None:
 def test_a_language_without_sentences_of_ours_is_left_out(mini_en: MaskedLM) -> None:
     check = head_and_language(Case(mini_en, "fr", thorough=False))
     assert next(check).verdict == "fine"  # it knows English, so its head is trained
-    with pytest.raises(LeftOut, match="'fr'"):
+    with pytest.raises(NotChecked, match="'fr'"):
         next(check)
 
 
@@ -110,7 +110,7 @@ def test_answers_that_are_no_numbers_are_left_to_another_check(make: Make) -> No
     model = make()
     with torch.no_grad():
         model.network.bert.embeddings.LayerNorm.weight.fill_(math.nan)
-    with pytest.raises(LeftOut, match="not a finite number"):
+    with pytest.raises(NotChecked, match="not a finite number"):
         list(head_and_language(Case(model, "en")))
 
 
@@ -149,9 +149,9 @@ def test_labels_in_the_wrong_order_are_unfit(mini_en_nli: NliModel) -> None:
 
 
 def test_labels_are_left_out_where_there_are_no_inferences_to_try_them_on() -> None:
-    with pytest.raises(LeftOut, match="no pairs"):
+    with pytest.raises(NotChecked, match="no pairs"):
         list(labels(Case(pupil(10), "de")))
-    with pytest.raises(LeftOut, match="'zh'"):
+    with pytest.raises(NotChecked, match="'zh'"):
         list(labels(Case(pupil(10), "zh")))
 
 

@@ -93,7 +93,7 @@ def test_a_file_named_as_a_dataset_is_the_one_that_is_meant(tmp_path: Path, monk
 
 
 def test_a_dataset_without_pairs_cannot_be_linted() -> None:
-    with pytest.raises(BadInput, match="no sentence pairs"):
+    with pytest.raises(BadInput, match="Only sentence pairs"):
         evenhand.lint("becpro-en", model=None)
 
 

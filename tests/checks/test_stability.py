@@ -11,7 +11,7 @@ import torch
 
 import evenhand
 from evenhand import Answer, Table
-from evenhand.checks.base import Case, LeftOut
+from evenhand.checks.base import Case, NotChecked
 from evenhand.checks.doctor import Check
 from evenhand.checks.stability import batching, half_precision, numbers
 from evenhand.core.questions import Question
@@ -49,7 +49,7 @@ def test_an_answer_that_only_others_let_a_model_give_is_unfit() -> None:
 @pytest.mark.parametrize("check", [numbers, batching])
 def test_a_model_that_answers_nothing_is_left_out(check: Check) -> None:
     mute = Table(lambda question: Answer.none("no"))
-    with pytest.raises(LeftOut, match="batching and precision"):
+    with pytest.raises(NotChecked, match="batching and precision"):
         list(check(Case(mute, "en")))
 
 

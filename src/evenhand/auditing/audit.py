@@ -130,10 +130,7 @@ def run_tasks(
 
 
 def _askable_tasks(model: Model, tasks: list[PlannedTask]) -> tuple[list[PlannedTask], list[str]]:
-    """The tasks with an item that the model can be asked, and a sentence for each reason why other tasks are excluded.
-
-    Raise an error if no task is left.
-    """
+    """The tasks that the model can be asked, and a sentence for each reason to exclude others. None left: an error."""
     if not isinstance(model, Selective):
         return tasks, []
     reasons: dict[str, list[str]] = {}
@@ -272,10 +269,7 @@ def named_sources(
     that it has. An option that no model has is an error.
     """
     if name is not None and len(models) > 1:
-        raise BadInput(
-            f"`name` is the name of one run. Got {len(models)} models, each with a run of its own: leave `name` out, "
-            "or audit the models one by one."
-        )
+        raise BadInput(f"`name` is the name of one run. Got {len(models)} models: leave `name` out.")
     places = [find(str(model)) if isinstance(model, str | Path) else model for model in models]
     known = [options_of(place) if isinstance(place, ModelPlace) else list(LOADING) for place in places]
     given, of_any = {**loading, **(model_options or {})}, {option for options in known for option in options}
@@ -291,9 +285,7 @@ def named_sources(
         for source, model_name in zip(sources, names, strict=True)
     ]
     if double := [model_name for model_name in names if names.count(model_name) > 1]:
-        raise BadInput(
-            f"Two models would have the run folder '{double[0]}'. Audit them one by one, each with another `name`."
-        )
+        raise BadInput(f"Two models would have the run folder '{double[0]}'. Audit each with a `name` of its own.")
     return dict(zip(names, sources, strict=True))
 
 

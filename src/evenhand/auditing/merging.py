@@ -37,8 +37,7 @@ def check_overwrite(path: Path, record: RunRecord | None, tasks: Sequence[TaskRe
         results = f"results of {task.measure} on {task.dataset}"
         if task.partial and not before.partial:
             raise RunError(
-                f"'{path}' has {results} for all items. Results for a sample must not replace these. Choose another "
-                "`out` or `name`."
+                f"'{path}' has {results} for all items. A sample must not replace these. Change `out` or `name`."
             )
         if task.partial and (task.limit or 0) < (before.limit or 0):
             raise RunError(
@@ -134,10 +133,7 @@ def rescore(path: StoredRun | str | Path, files: Sequence[Path], reader: Reader)
 
 
 def restore(path: Path) -> StoredRun:
-    """Load the run in this folder, which must be locked.
-
-    If an audit was killed while it was writing, or results were edited, kept answers are scored again.
-    """
+    """Load the run in this locked folder; if results were edited or not completely written, score the answers again."""
     try:
         return StoredRun.load(path)
     except RunError:

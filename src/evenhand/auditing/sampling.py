@@ -1,7 +1,4 @@
-"""Draw samples of datasets by a limit or a budget, and check half precision against float32 on such a sample.
-
-Partners are drawn together.
-"""
+"""Draw samples of datasets, partners together, by a limit or a budget; compare half precision with float32 on one."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -48,9 +45,8 @@ def sampled_tasks(
 def draw_sample(dataset: Dataset, limit: int, seed: int, *, clusters: bool = False) -> Dataset:
     """The dataset with at most `limit` random items, in their original order.
 
-    The sample depends on the seed, not on the model; a larger sample contains a smaller one. Items are drawn together
-    with their partners, in proportion to the groups `by`; with `clusters`, whole clusters are drawn: see
-    `order_of_drawing`.
+    The sample does not depend on the model, and a larger sample contains a smaller one. Items are drawn together with
+    their partners, in proportion to the groups `by`; with `clusters`, see `order_of_drawing`.
     """
     items = dataset.items
     if limit >= len(items):
@@ -72,9 +68,9 @@ def draw_sample(dataset: Dataset, limit: int, seed: int, *, clusters: bool = Fal
 def affordable_tasks(tasks: Sequence[Task], budget: int, seed: int, asking: Asking | None = None) -> list[Task]:
     """The tasks on samples that take at most `budget` distinct questions; with `asking`, at most that many requests.
 
-    Each dataset gets one cluster of each kind first. Then every dataset gets the same fraction of the requests that all
-    of its items take. Controls get at least a third of all requests, since other datasets cannot be judged without
-    them. The order of drawing does not depend on the budget.
+    Each dataset first gets one cluster of each kind, then the same fraction of the requests that all of its items take.
+    Controls get at least a third of all requests, since other datasets cannot be judged without them. The order of
+    drawing does not depend on the budget.
     """
     data = {task.dataset.name: task.dataset for task in tasks}
     steps, sizes = list[tuple[str, int, int, set[object]]](), dict[str, float]()
@@ -152,10 +148,7 @@ def warning(deviation: Deviation, dtype: str) -> Iterator[str]:
 def deviations(
     half: Model, exact: Model, tasks: Sequence[Task], results: Sequence[Result], seed: int
 ) -> list[Deviation]:
-    """The deviation of `half` from `exact`, the same model in float32, on a sample of each task.
-
-    Tasks without an item that both models score, or whose value needs items outside the sample, have none.
-    """
+    """The deviation of `half` from `exact`, the same model in float32, on a sample of each task that both can score."""
     sampled = sampled_tasks(tasks, SAMPLE, seed)
     both = (measure_all(model, sampled, seed=seed) for model in (half, exact))
     each = (

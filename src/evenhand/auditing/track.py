@@ -38,10 +38,7 @@ def measure_checkpoints(
     out: Path,
     audit: Callable[[ModelSource, str], StoredRun],
 ) -> list[StoredRun]:
-    """The run of each checkpoint: a run that was given, a finished run in `out`, or a new one by `audit`.
-
-    See `evenhand.track`.
-    """
+    """The run of each checkpoint: given, finished before in `out`, or measured now by `audit`. See `evenhand.track`."""
     curve = [
         StoredRun.load(point) if isinstance(point, Path) else ModelSource.of(point, loading)
         for point in checkpoints(models, revision)
@@ -99,10 +96,7 @@ def _check_same(runs: Sequence[StoredRun], records_for: Any, kind: str | None) -
         tasks = {task.name: task for task in run.record.tasks}
         records = [record for record in records_for(kind or run.record.audits[-1].kind) if record.name in tasks]
         if not records:
-            raise BadInput(
-                f"'{run.path}' has nothing of what the models are measured on. Give the `suite` that the run was made "
-                "with."
-            )
+            raise BadInput(f"'{run.path}' has nothing that models are measured on. Give the `suite` of that run.")
         for record in (record for record in records if not _is_same_task(tasks[record.name], record)):
             raise BadInput(
                 f"'{run.path}' measured {record.dataset} with {tasks[record.name].draw}, or with other options. The "
@@ -148,10 +142,7 @@ def checkpoints(models: str | Path | Sequence[str | Path], revision: Named = Non
     revisions = [revision] if isinstance(revision, str | Path) else list(revision or ())
     if revisions:
         if len(given) != 1 or not find(given[0]).on_hub or find(given[0]).revision:
-            raise BadInput(
-                f"`revision` needs one model, a Hub id without a revision. Got {', '.join(given)}. For several models, "
-                "give each as ID@REVISION."
-            )
+            raise BadInput(f"`revision` is for one model, a Hub id. Got {', '.join(given)}. Or give ID@REVISION.")
         given = [f"{given[0]}@{each}" for each in revisions]
     folders = [Path(name) for name in given]
     if len({folder.parent for folder in folders}) == 1 and all(_is_step(folder) for folder in folders):

@@ -1,4 +1,4 @@
-"""What a check is given (a model, a language, datasets), and plain texts that are easy for any model of a language."""
+"""The case that checks examine (a model, a language, datasets), and plain texts that any model of a language knows."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,17 +17,18 @@ from evenhand.datasets.corpora.nli_examples import Example
 from evenhand.datasets.files import read_tsv
 
 ENOUGH = 12_000
-"""Items of a dataset whose words are looked at: more than any released corpus has."""
+"""The most items of a dataset whose words are examined: more than any released corpus has."""
 AT_ONCE = 6
-"""Number of ordinary questions."""
+"""The most ordinary questions."""
 LANGUAGES = ("en", "de", "ja", "zh")
 """Languages with plain texts."""
 SPACELESS = ("ja", "zh")
+"""Languages that are written without spaces between words."""
 
 
 @cache
 def plain_sentences(language: str) -> tuple[str, ...]:
-    """Short sentences of everyday life, from data/plain.tsv; empty for other languages."""
+    """Short sentences of everyday life, from data/plain.tsv; none for languages that it does not have."""
     return tuple(row["text"] for row in read_tsv("plain.tsv", "evenhand.checks") if row["language"] == language)
 
 
@@ -39,7 +40,7 @@ def plain_inferences(language: str) -> tuple[Example, ...]:
 
 
 def shuffle_words(text: str, language: str) -> str:
-    """The same words in a fixed random order, with the last mark at the end.
+    """The same words in a fixed random order; the last word or mark stays at the end.
 
     >>> shuffle_words("The river is too cold to swim in.", "en")
     'too river cold swim to in is The.'
@@ -49,8 +50,8 @@ def shuffle_words(text: str, language: str) -> str:
     return ("" if language in SPACELESS else " ").join(body[i] for i in order) + last
 
 
-class LeftOut(Exception):
-    """A check that cannot run, and why."""
+class NotChecked(Exception):
+    """Raised by a check that cannot run, with the reason."""
 
     def __init__(self, check: str, why: str) -> None:
         super().__init__(f"{check} ({why})")
@@ -60,7 +61,7 @@ class LeftOut(Exception):
 class Case:
     """The model, the language it is asked in, and the datasets it will be measured on.
 
-    `thorough` checks ask about more sentences, and try other precisions; an audit's do not, to save time.
+    If `thorough`, checks ask about more sentences and try other precisions. An audit saves that time.
     """
 
     model: Model
@@ -68,7 +69,7 @@ class Case:
     datasets: Sequence[Dataset] = field(default_factory=list)
     thorough: bool = True
     fits: Mapping[str, Fit] = field(default_factory=dict)
-    """What `checks.fit` has found already, by dataset."""
+    """The results of `checks.fit`, by dataset, if they are known already."""
     _kept: dict[Question, Answer] = field(default_factory=dict)
 
     def ask(self, questions: Sequence[Question]) -> list[Answer]:
@@ -88,13 +89,13 @@ class Case:
 
     @cached_property
     def samples(self) -> list[Dataset]:
-        """The datasets; very large ones thinned out, since finding the words of pairs takes time."""
+        """The datasets, of very large ones every n-th item, since finding the words of pairs takes time."""
         steps = [-(-len(dataset.items) // ENOUGH) for dataset in self.datasets]
         return [replace(d, items=d.items[::n]) if n > 1 else d for d, n in zip(self.datasets, steps, strict=True)]
 
     @cached_property
     def ordinary(self) -> tuple[list[Question], list[Answer]]:
-        """A few questions of unequal length that the model can answer, and its answers, asked together."""
+        """A few questions of unequal length that the model can answer, and its answers to all of them at once."""
         for language in dict.fromkeys((self.language, *LANGUAGES)):
             questions = list(ORDINARY[self.kind](language))
             answers = ask(self.model, questions)
@@ -103,11 +104,11 @@ class Case:
                 return questions, answers
             if len(answered) > 2:
                 return answered, ask(self.model, answered)
-        raise LeftOut("batching and precision", "it answers none of our plain questions")
+        raise NotChecked("batching and precision", "it answers none of our plain questions")
 
 
 def is_number(answer: Answer) -> bool:
-    """Whether there is a number for everything that was asked."""
+    """Whether all numbers of the answer are finite."""
     return math.isfinite(answer.logp)
 
 
@@ -124,12 +125,12 @@ def _texts(language: str) -> Iterator[Question]:
     return (Likelihood(blank.text) for blank in _blanks(language))
 
 
-def _inferences(language: str) -> Iterator[Question]:
-    """Some inferences; the premise of every second one is repeated."""
+def _nli_questions(language: str) -> Iterator[Question]:
+    """Some plain inferences. Every second premise is repeated, so that lengths differ."""
     examples = plain_inferences(language)
     for n, example in enumerate(examples[:: max(1, len(examples) // AT_ONCE)][:AT_ONCE]):
         yield Entail(" ".join([example.premise] * (1 + n % 2)), example.hypothesis)
 
 
-ORDINARY: dict[str, Callable[[str], Iterator[Question]]] = {"masked": _blanks, "nli": _inferences, "causal": _texts}
-"""Questions that each kind of model can answer."""
+ORDINARY: dict[str, Callable[[str], Iterator[Question]]] = {"masked": _blanks, "nli": _nli_questions, "causal": _texts}
+"""Questions that each kind of model can answer, by kind."""

@@ -1,4 +1,4 @@
-"""Whether a model can do the task, where it chooses among options: without that, its bias scores say nothing."""
+"""Check that a model can do the task of choosing among options. If it cannot, its bias scores mean nothing."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
@@ -15,20 +15,21 @@ from evenhand.measures.choices import CONDITION, DISAMBIGUATED, BbqBias, ChoiceA
 TASK = "task"
 """The name of the check."""
 CONTROL = "control"
-"""The group that names the set whose control an item is."""
+"""The group of a control item; its label is the dataset that the item is a control for."""
 MORE = "Ask it more questions, by a larger `budget` or `limit`: so few cannot show that it can."
 WAYS = {"letters": "option `by=words`", "digits": "option `by=words`", "words": "option `by=letters`"}
-"""What else can be asked for, by what was."""
+"""Another way to ask, by the way that was used."""
 
 
 def can_do_the_task(
     tasks: Sequence[Task], results: Sequence[Result], samples: Collection[str] = (), *, served: bool = False
 ) -> Iterator[Finding]:
-    """Compares the accuracy on control questions with the share that is right without reading them.
+    """Compare the accuracy on control questions with the share that is right without reading them (guessing).
 
-    The lower end of its interval must be above. A finding is about the datasets whose control the questions are: those
-    of their group `control`, or all of BBQ in that language, if the context says the answer. Of `samples`, not all
-    questions were asked, so that more of them may tell.
+    The model can do the task if the lower end of the accuracy's interval is above guessing. A finding is about the
+    datasets that the questions are a control for: those of their group `control`, or for BBQ's disambiguated questions,
+    all of BBQ in that language. `samples` are datasets of which only a sample was asked; for these, asking more
+    questions is advised.
     """
     biased = [task for task in tasks if _shows_bias(task)]
     unknown = {task.dataset.name: None for task in biased}
@@ -57,16 +58,16 @@ def can_do_the_task(
 
 
 def without_passed(findings: Sequence[Finding], tested: Sequence[Finding], names: Sequence[str]) -> list[Finding]:
-    """The findings, where what could not be checked at all is not said of datasets with a passed control.
+    """The findings, with "not checked" restricted to datasets without a passed control.
 
-    `tested` are the findings of `can_do_the_task`, `names` those of all datasets.
+    `tested` are the findings of `can_do_the_task`, `names` the names of all datasets.
     """
     passed = {name for finding in tested if finding.verdict == FINE for name in finding.datasets}
-    rest = tuple(dict.fromkeys(name for name in names if name not in passed))
+    others = tuple(dict.fromkeys(name for name in names if name not in passed))
     if not passed:
         return list(findings)
-    changed = [replace(each, datasets=rest) if each.check == UNCHECKED else each for each in findings]
-    return [each for each in changed if each.check != UNCHECKED or rest]
+    changed = [replace(each, datasets=others) if each.check == UNCHECKED else each for each in findings]
+    return [each for each in changed if each.check != UNCHECKED or others]
 
 
 def _shows_bias(task: Task) -> bool:
@@ -75,16 +76,16 @@ def _shows_bias(task: Task) -> bool:
 
 
 def _is_control(task: Task, biased: Task) -> bool:
-    """Whether the questions of the first task tell whether the model can do the second."""
+    """Whether `task` is a control for `biased`: its questions show whether the model can do the task of `biased`."""
     item = task.dataset.items[0]
-    if of := item.groups.get(CONTROL):
-        return of == base_name(biased.dataset.name)
+    if controlled := item.groups.get(CONTROL):
+        return controlled == base_name(biased.dataset.name)
     both_bbq = isinstance(biased.measure, BbqBias) and task.dataset.language == biased.dataset.language
-    return both_bbq and {one.groups.get(CONDITION) for one in task.dataset.items} == {DISAMBIGUATED}
+    return both_bbq and {each.groups.get(CONDITION) for each in task.dataset.items} == {DISAMBIGUATED}
 
 
 def _guessing(items: Sequence[Choice]) -> float:
-    """The share that is right without reading: by guessing, or by one answer throughout, such as always the woman."""
+    """The share that is right without reading: by guessing, or by the same answer always, whichever is larger."""
     known = all(item.unknown is not None and item.right != item.unknown for item in items)  # "unknown" is never right
     each = sum(1 / (len(item.options) - known) for item in items) / len(items)
     same = Counter(item.right for item in items)  # the places of women and men are the same in all items of our sets
@@ -96,7 +97,7 @@ def _choices(task: Task) -> list[Choice]:
 
 
 def _compare_with_guessing(control: Task, result: Result) -> tuple[str, bool]:
-    """How often it is right on control questions, in words, and whether that is more than guessing gives."""
+    """The accuracy on control questions, as a sentence, and whether the lower end of its interval is above guessing."""
     items, estimate, name = _choices(control), result.estimates[0], base_name(control.dataset.name)
     if not estimate.known:
         return f"{name}: none of {len(items):,} questions could be scored ({result.scores[0].note})", False

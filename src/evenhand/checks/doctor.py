@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Unpack
 
 from evenhand import suites
-from evenhand.checks.base import LANGUAGES, ORDINARY, Case, LeftOut
+from evenhand.checks.base import LANGUAGES, ORDINARY, Case, NotChecked
 from evenhand.checks.fit import Fit
 from evenhand.checks.head_and_language import head_and_language, labels, right_context
 from evenhand.checks.stability import batching, half_precision, numbers
@@ -26,7 +26,7 @@ Check = Callable[[Case], Iterator[Finding]]
 LOOKING: tuple[Check, ...] = (mask_token, word_beginnings, casing, vocabulary, splitting, length)
 """Checks that look into a model."""
 ASKING: tuple[Check, ...] = (labels, head_and_language, right_context, numbers, batching)
-"""Checks that only ask questions, so that they work for any object that answers."""
+"""Checks that only ask questions, so that they work for any object with an `answer` method."""
 ONLY_FOR: dict[Check, str] = {mask_token: "masked", word_beginnings: "masked", right_context: "masked", labels: "nli"}
 """Checks that are for one kind of model only."""
 
@@ -37,14 +37,14 @@ def doctor(
 ) -> Findings:
     """Check a model before it is measured: a verdict for each check (fine, careful, unfit), and what to do.
 
-    The model can also be an object, as for `evenhand.audit`. One that cannot be loaded because it is unfit gets one
-    finding with the reason.
+    The model can also be an object, as for `evenhand.audit`. If an unfit model cannot be loaded, the only finding has
+    the reason.
     """
     options = loading.pop("model_options", None) or {}
     check_keywords("doctor", loading)
     with one_bar("Examining the model"):
         source = ModelSource.of(model, {**loading, **options}, "doctor")
-        # If the kind is known, names are checked before minutes are spent on loading.
+        # If the kind is known, wrong names are reported before minutes are spent on loading.
         data = suite_datasets(suite, lang, source.kind) if source.kind else []
         try:
             loaded = source.load()
@@ -62,16 +62,16 @@ def examine(
     thorough: bool = True,
     fits: Mapping[str, Fit] | None = None,
 ) -> list[Finding]:
-    """What every check finds; those that could not run are listed as `not checked`.
+    """The findings of every check. A finding `not checked` lists the checks that could not run, if `thorough`.
 
-    Unless it is `thorough`, it takes less time: fewer sentences are asked about, and half precision is only looked at
-    if the model runs in it. `fits` has, by dataset, what `checks.fit` found already.
+    If not `thorough`, checks ask about fewer sentences, and half precision is only checked if the model runs in it.
+    `fits` has the results of `checks.fit`, by dataset, if they are known already.
     """
     findings = own_findings(model, language)
     if isinstance(model, Selective):
         return [*findings, *_check_selective(model, language, findings)]
     case = Case(model, language, datasets, thorough, fits or {})
-    if case.kind == "vectors":  # of static ones, all that matters is which words there are
+    if case.kind == "vectors":  # for static vectors, it only matters which words they have
         return [*findings, *vocabulary(case)]
     unchecked: list[str] = []
     examined = isinstance(model, Examined)
@@ -80,9 +80,9 @@ def examine(
     )
     for check in (*looking, *asking, half_precision) if examined else asking:
         try:
-            for finding in check(case):  # one by one: those before a LeftOut are kept
+            for finding in check(case):  # one by one: the findings before a NotChecked are kept
                 findings.append(finding)
-        except LeftOut as reason:
+        except NotChecked as reason:
             unchecked.append(str(reason))
         except UnfitModel as error:
             findings.append(_refusal_finding(error))
@@ -112,15 +112,15 @@ def own_findings(model: Model, language: str) -> list[Finding]:
 
 
 def _check_selective(model: Selective, language: str, own: Sequence[Finding]) -> Iterator[Finding]:
-    """Whether a model that cannot be asked everything knows the language, by a few questions that it can be asked."""
+    """Check that a model that can only be asked some questions knows the language."""
     case = Case(model, language, thorough=False)
     try:
         if not (why := refusal(model, ORDINARY[case.kind]("en"))):
             yield from head_and_language(case)
             yield from numbers(case)
         elif not own:
-            raise LeftOut("head and language", why)
-    except LeftOut as reason:
+            raise NotChecked("head and language", why)
+    except NotChecked as reason:
         yield Finding(UNCHECKED, CAREFUL, f"{reason}.", "Look at some of its answers yourself.")
 
 
@@ -131,9 +131,9 @@ def _check_name(check: Check) -> str:
 def preflight(
     model: Model, datasets: Sequence[Dataset], earlier: AuditRecord | None = None, fits: Mapping[str, Fit] | None = None
 ) -> tuple[Finding, ...]:
-    """What an audit checks before it measures; the findings of an `earlier` audit of the same tasks are kept.
+    """The findings of an audit before it measures; if an `earlier` audit of the same tasks has findings, these.
 
-    A model that only answers questions is asked nothing beyond the audit's own: each may cost money.
+    A model that only has `answer` is asked nothing but the questions of the audit, since each question may cost money.
     """
     if earlier and earlier.doctor:
         return earlier.doctor
@@ -150,7 +150,7 @@ def preflight(
 
 
 def suite_datasets(suite: str, language: str, kind: str) -> list[Dataset]:
-    """The datasets of a suite; none for a language with plain texts but no suite for that kind of model."""
+    """The datasets of a suite; none if there are plain texts of the language but no suite for that kind of model."""
     try:
         tasks = suites.tasks(suite, language, {}, kind)
     except UnknownName:
@@ -159,15 +159,13 @@ def suite_datasets(suite: str, language: str, kind: str) -> list[Dataset]:
         raise
     data = {task.dataset.name: task.dataset for task in tasks}
     of_inference = any(isinstance(dataset.items[0], NliPair) for dataset in data.values())
-    if of_inference != (kind == "nli") and not (of_inference and kind == "causal"):  # it may be given words for labels
+    if of_inference != (kind == "nli") and not (of_inference and kind == "causal"):  # which may get words for labels
         others = ", ".join(("all", *suites.ALL[kind]))
-        raise BadInput(
-            f"Suite '{suite}' is for models of another kind. Got a model of kind '{kind}': choose `suite` {others}."
-        )
+        raise BadInput(f"Suite '{suite}' is not for models of kind '{kind}'. Choose another `suite`: {others}.")
     return list(data.values())
 
 
 def _refusal_finding(error: UnfitModel) -> Finding:
-    """The finding of a model that was refused; the last sentence of the message says what to do."""
+    """The finding on a model that was refused. The last sentence of the error is what to do."""
     says, _, do = str(error).rpartition(". ")
     return Finding(error.check, UNFIT, f"{says}." if says else do, do if says else "")

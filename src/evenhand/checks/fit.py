@@ -1,4 +1,4 @@
-"""Whether a model and a dataset suit each other, judged by the tokens of the dataset's words."""
+"""Check that a model suits a dataset: count the tokens of the dataset's words."""
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,17 +22,17 @@ LOOKED_AT = 5_000
 
 ARTICLES = ("a", "an", "the")
 TYPED = ("prof_gender", "type")
-"""Groups that hold the gender that an attribute is associated with."""
+"""Groups whose label is the gender that an attribute is associated with."""
 
 Name = TypeVar("Name")
 
 
 @dataclass(frozen=True)
 class Fit:
-    """The tokens of each distinct target word, and the mean tokens of the attributes by cluster; 0 means unknown.
+    """The number of tokens of each distinct target word (0: unknown), and the mean number for attributes by cluster.
 
-    `texts` has the tokens of the texts of items that ask about whole texts, by the word that these are about; 0 if
-    there are unknown characters.
+    `texts` is for items that ask about whole texts: the number of tokens of a text by its cluster; 0 if it has unknown
+    characters.
     """
 
     dataset: str
@@ -42,7 +42,7 @@ class Fit:
     texts: dict[str, int] = field(default_factory=dict)
 
     def warnings(self, model: str) -> Iterator[str]:
-        """A sentence if most target words are split or unknown, and one if most texts are unknown."""
+        """Yield a sentence if most texts have unknown characters, and one if most target words are split or unknown."""
         unknown = [word for word, n in self.texts.items() if not n]
         if self.texts and len(unknown) / len(self.texts) > TOO_MANY:
             yield (
@@ -61,7 +61,7 @@ class Fit:
 
 
 def fit(model: TokenCounter, dataset: Dataset) -> Fit:
-    """Count the tokens of what will be measured, once for each distinct word."""
+    """Count the tokens of the words and texts of a dataset that are measured, once for each distinct word."""
     targets: dict[str, list[Place]] = {}
     attributes: dict[tuple[str, str], list[Place]] = {}
     whole: dict[str, list[Place]] = {}
@@ -72,7 +72,7 @@ def fit(model: TokenCounter, dataset: Dataset) -> Fit:
         if isinstance(item, Sentence):
             named = item.groups[dataset.cluster], item.attribute.of(item.text)
             attributes.setdefault(named, []).append((item.text, item.attribute))
-        elif not asked and (text := texts(item)[0]):  # words of several tokens are no fault of theirs
+        elif not asked and (text := texts(item)[0]):  # whole texts may have words of several tokens
             whole.setdefault(item.groups.get(dataset.cluster, item.id), []).append((text, Span(0, len(text))))
     by_cluster: dict[str, list[int]] = {}
     for (cluster, _), n in _count_tokens(model, attributes).items():
@@ -105,7 +105,7 @@ def cuts(model: TokenCounter, dataset: Dataset) -> list[Cut]:
 
 
 def flaw_warnings(dataset: Dataset) -> Iterator[str]:
-    """A sentence if pairs of a dataset differ in more than gendered words, of which we know the English ones."""
+    """Yield a sentence if English pairs of a dataset differ in more than gendered words, or are flawed otherwise."""
     if dataset.language != "en":
         return
     pairs = [(i.id, i.stereotype, i.counterpart) for i in dataset.items[:LOOKED_AT] if isinstance(i, Pair)]
@@ -122,7 +122,7 @@ def flaw_warnings(dataset: Dataset) -> Iterator[str]:
 
 
 def _gendered_words(item: Item) -> Iterator[tuple[str, str, Place]]:
-    """The role and gender of each word that an item asks about, with its sentence."""
+    """Yield the role (target, attribute), gender and place of each word that an item asks about."""
     typed = next((item.groups[name] for name in TYPED if name in item.groups), "")
     if isinstance(item, Sentence):
         yield "target", item.groups.get("gender", ""), (item.text, item.target)
@@ -143,13 +143,13 @@ def _gendered_words(item: Item) -> Iterator[tuple[str, str, Place]]:
 
 
 def _without_article(text: str, spans: Sequence[Span]) -> Span | None:
-    """From the first of these words to the last, without a leading article: "an" for "a" is not a word measured."""
-    rest = list(dropwhile(lambda span: span.of(text).lower() in ARTICLES, spans))
-    return Span(rest[0].start, rest[-1].stop) if rest else None
+    """The span from the first to the last word, without leading articles, which are not measured; None if no word."""
+    trimmed = list(dropwhile(lambda span: span.of(text).lower() in ARTICLES, spans))
+    return Span(trimmed[0].start, trimmed[-1].stop) if trimmed else None
 
 
 def _count_tokens(model: TokenCounter, places: Mapping[Name, list[Place]]) -> dict[Name, int]:
-    """The largest number of tokens of each word in a few of its sentences: in one, another word may be unknown."""
+    """The largest number of tokens of each word in a few sentences; it is 0 in one where another word is unknown."""
     few = {name: [some[i * len(some) // TRIED] for i in range(TRIED)] for name, some in places.items()}
     counts = iter(model.count_tokens([place for some in few.values() for place in some]))
     return {name: max(next(counts) for _ in some) for name, some in few.items()}

@@ -1,4 +1,4 @@
-"""Checks whether the model was trained, on this language and on both sides of a blank, by answers about plain texts."""
+"""Check, by answers about plain texts, that a model was trained, knows the language and reads both sides of a blank."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from evenhand.checks.base import (
     LANGUAGES,
     SPACELESS,
     Case,
-    LeftOut,
+    NotChecked,
     is_number,
     plain_inferences,
     plain_sentences,
@@ -27,19 +27,19 @@ from evenhand.models.loading.labels import LABELS
 from evenhand.models.planning.tokens import UNKNOWN
 
 LEARNT = 2.0
-"""Nats per word by which a plain sentence is likelier than its words shuffled, if the language was learnt: 4 to 6 in
-small models of it, up to 0.4 in models of another language, -2 to 1.2 in random ones."""
+"""If a model has learnt the language, a plain sentence is likelier than its shuffled words by this many nats per word:
+4 to 6 in small models of the language, up to 0.4 in models of another language, -2 to 1.2 in random ones."""
 BARELY = 1.5
 FOREIGN = 1.2
-"""The least for sentences that are to be measured, in a language without plain texts: they may be harder than these."""
+"""As BARELY, the least gain of a fit model, for sentences of datasets, which may be harder than plain ones."""
 RIGHT = 0.75
-"""Share of plain inferences that a trained model gets right at least."""
+"""The least share of plain inferences that a trained model gets right."""
 GUESSED = 0.55
 """A share that guessing reaches once in a hundred tries."""
 OWN = 8
-"""Sentences of a dataset that stand for plain ones."""
+"""The most sentences of a dataset that replace plain sentences."""
 FEW = 4
-"""Number of sentences that an audit asks about."""
+"""The number of sentences that an audit asks about."""
 NOTHING_LEARNT = {
     "masked": "Use a checkpoint with a trained head, unless the model is of a language that evenhand has no texts of.",
     "causal": "Use a trained checkpoint, unless the model is of a language that evenhand has no texts of.",
@@ -49,18 +49,18 @@ NOTHING_LEARNT = {
 
 @dataclass(frozen=True)
 class Evidence:
-    """What plain texts of a language show; `unread` if the model cannot read most of them."""
+    """What plain texts of a language show. `unread` is true if the model does not know the characters of most."""
 
     learnt: Verdict
     says: str
     reads: str = ""
     unread: bool = False
     own: bool = False
-    """Whether these are the sentences to be measured."""
+    """Whether the texts are sentences of the datasets instead of plain texts."""
 
 
 def head_and_language(case: Case) -> Iterator[Finding]:
-    """A finding on the head, one on the language: a model that knows another language has a trained head."""
+    """A finding on the head and one on the language; a model that knows any language has a trained head."""
     evidence = _inference_evidence if case.kind == "nli" else _context
     here = evidence(case, case.language)
     if here is not None and here.learnt == FINE:
@@ -70,7 +70,7 @@ def head_and_language(case: Case) -> Iterator[Finding]:
     tried = [code for code in LANGUAGES if code != case.language]
     readable, home = list[str](), ""
     for code in tried:
-        with suppress(LeftOut):  # a server's tokens may not give another alphabet back
+        with suppress(NotChecked):  # a server's tokens may not spell texts in another alphabet
             if (other := evidence(case, code)) is not None:
                 readable.append(code)
                 if other.learnt == FINE:
@@ -78,7 +78,7 @@ def head_and_language(case: Case) -> Iterator[Finding]:
                     yield Finding("head", FINE, other.says)
                     break
     if here is None:
-        raise LeftOut("language" if home else "head and language", f"we have no plain texts of '{case.language}'")
+        raise NotChecked("language" if home else "head and language", f"we have no plain texts of '{case.language}'")
     if home:
         says = f"{here.says} It seems to be a model of '{home}'."
         do = f"Take a model of '{case.language}'" if here.own else f"Measure it in that language: `lang='{home}'`"
@@ -93,11 +93,11 @@ def head_and_language(case: Case) -> Iterator[Finding]:
 
 
 def labels(case: Case) -> Iterator[Finding]:
-    """Whether the three labels mean what they are called: plain inferences must not be right in another order."""
+    """Whether the labels are in the order in which plain inferences are right, and whether all three are used."""
     examples, _, said = _ask_inferences(case, case.language)
     if len(said) <= len(examples) / 2:
         why = f"it reads no plain inferences of '{case.language}'" if examples else "we have no pairs"
-        raise LeftOut("labels", why)
+        raise NotChecked("labels", why)
     read = _count_right(said)
     best = max(read, key=read.__getitem__)
     never = sorted(set(LABELS) - {got for _, got in said})
@@ -116,9 +116,10 @@ def labels(case: Case) -> Iterator[Finding]:
 
 
 def _context(case: Case, language: str) -> Evidence | None:
-    """How much likelier plain sentences are than their words shuffled, by log-probability per word.
+    """The mean log-probability per word of plain sentences minus that of their shuffled words, as evidence.
 
-    The later tokens of a word are masked with it, or a word split into letters would give itself away in any order.
+    When a token is scored, the later tokens of its word are masked too. Otherwise a word that is split into letters
+    would be easy to guess in any order of words.
     """
     plain = plain_sentences(language)
     own = () if plain or language != case.language else _dataset_sentences(case)
@@ -137,7 +138,7 @@ def _context(case: Case, language: str) -> Evidence | None:
     tokens = sum(len(a.logps) for a, _, _ in read) / sum(n for _, _, n in read)
     verdict: Verdict = FINE if gain >= LEARNT else CAREFUL if gain >= (FOREIGN if own else BARELY) else UNFIT
     what = "Sentences to be measured in" if own else "Plain sentences of"
-    perplexity = math.exp(min(-sense, 300.0))  # beyond, a model is broken, and a float would overflow
+    perplexity = math.exp(min(-sense, 300.0))  # a damaged model may have more, which would overflow a float
     shown = f"{perplexity:,.0f}" if perplexity < 1e9 else f"{perplexity:.0e}"
     return Evidence(
         verdict,
@@ -150,13 +151,13 @@ def _context(case: Case, language: str) -> Evidence | None:
 
 
 def _dataset_sentences(case: Case) -> tuple[str, ...]:
-    """The first sentences that are to be measured, of a language that we have no plain texts of."""
+    """A few sentences of the datasets, for a language without plain texts."""
     items = [item for dataset in case.datasets for item in dataset.items if isinstance(item, Pair | Sentence)]
     return tuple(dict.fromkeys(texts(item)[0] for item in items[:: max(1, len(items) // OWN)]))[:OWN]
 
 
 def _inference_evidence(case: Case, language: str) -> Evidence | None:
-    """How many plain inferences are right in the best order of the labels; `labels` checks the order."""
+    """The share of plain inferences that is right in the best order of the labels; `labels` checks the order."""
     examples, answers, said = _ask_inferences(case, language)
     if not examples:
         return None
@@ -177,16 +178,16 @@ def _inference_evidence(case: Case, language: str) -> Evidence | None:
 
 
 def _unread_evidence(language: str, answers: Sequence[Answer], what: str) -> Evidence:
-    """Evidence that the model does not know the characters of most texts; LeftOut if there is another reason."""
+    """Evidence that the model does not know the characters of most texts. Raise NotChecked for other reasons."""
     notes = [answer.note for answer in answers if not is_number(answer)]
     if notes.count(UNKNOWN) < len(notes) / 2:
-        raise LeftOut("head and language", f"plain {what} have no answer: {notes[0] or 'not a number'}")
+        raise NotChecked("head and language", f"plain {what} have no answer: {notes[0] or 'not a number'}")
     says = f"{len(notes)} of {len(answers)} plain {what} of '{language}' have characters it does not know."
     return Evidence(UNFIT, says, unread=True)
 
 
 def _ask_inferences(case: Case, language: str) -> tuple[Sequence[Example], list[Answer], list[tuple[str, str]]]:
-    """The plain inferences, the answers, and for each that is a number the right label and the model's."""
+    """The plain inferences, the answers, and for each finite answer, the right label and the model's label."""
     examples = plain_inferences(language)
     answers = case.ask([Entail(e.premise, e.hypothesis) for e in examples])
     both = [(e.label, a.logps) for e, a in zip(examples, answers, strict=True) if is_number(a)]
@@ -202,12 +203,12 @@ def _describe_unknown(n: int, what: str) -> str:
 
 
 def right_context(case: Case) -> Iterator[Finding]:
-    """How much answers about a word depend on the words to its right: not at all under a causal mask."""
+    """How much answers about a word depend on the words to its right. Under a causal mask they do not."""
     for language in dict.fromkeys((case.language, *LANGUAGES)):
         if apart := _differences(case, language):
             break
     else:
-        raise LeftOut("right context", "it answers none of our plain questions")
+        raise NotChecked("right context", "it answers none of our plain questions")
     if max(apart) < ROUNDING[case.dtype]:
         says = f"In {len(apart)} plain sentences, the words to the right of a blank change no answer."
         do = 'It reads from the left alone. Look for a causal mask: "is_decoder" in its config.json must be false.'
@@ -218,7 +219,7 @@ def right_context(case: Case) -> Iterator[Finding]:
 
 
 def _differences(case: Case, language: str) -> list[float]:
-    """Nats between answers about the first word of plain sentences, with the other words there and masked."""
+    """The differences, in nats, between answers about the first word with the other words visible and masked."""
     seen, unseen = [], []
     for text in plain_sentences(language)[: None if case.thorough else FEW]:
         first, *others = words(text)
@@ -226,4 +227,4 @@ def _differences(case: Case, language: str) -> list[float]:
         unseen.append(Fill(text, first, first.of(text), hidden=(Span(others[0].start, others[-1].stop),)))
     answers = case.ask([*seen, *unseen])
     pairs = zip(answers[: len(seen)], answers[len(seen) :], strict=True)
-    return [abs(one.logp - other.logp) for one, other in pairs if is_number(one) and is_number(other)]
+    return [abs(a.logp - b.logp) for a, b in pairs if is_number(a) and is_number(b)]

@@ -22,7 +22,7 @@ from evenhand.errors import BadInput
 
 @dataclass(frozen=True)
 class Linted:
-    """The number of pairs that were checked, and the faults found."""
+    """The number of pairs that were checked, and their faults."""
 
     pairs: int
     faults: list[Fault]
@@ -43,7 +43,7 @@ class Linted:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """One row for each fault: id, rule, what."""
+        """The faults as rows with the columns id, rule, what."""
         rows = [[" ".join(text.split()) for text in (f.id, f.rule, f.what)] for f in self.faults]
         return pd.DataFrame(rows, columns=["id", "rule", "what"])
 
@@ -61,10 +61,10 @@ def lint(
         inference = [item for item in named.items if isinstance(item, NliPair)]
         return Linted(len(inference), list(leaks(inference, named.language)), rules=tuple(LEAKS))
     if named and named.language != "en":
-        raise BadInput(f"The linter knows the gendered words of English. '{file}' is in '{named.language}'.")
+        raise BadInput(f"Only English can be checked for gendered words. '{file}' is in '{named.language}'.")
     read = partial(_pairs, str(file), named, stereotype, counterpart)
     if named is None and (why := not_english(text for _, *texts in read() for text in texts)):
-        raise BadInput(f"'{file}': {why} The linter knows the gendered words of English.")
+        raise BadInput(f"'{file}': {why} Only English can be checked for gendered words.")
     count = _token_counter(model) if model else None
     n = 0
 
@@ -86,14 +86,14 @@ def _pairs(file: str, named: Dataset | None, stereotype: str, counterpart: str) 
         return
     for item in named.items:
         if not isinstance(item, Pair):
-            raise BadInput(f"Dataset '{file}' has no sentence pairs, but {type(item).__name__} items.")
+            raise BadInput(f"Dataset '{file}' has {type(item).__name__} items. Only sentence pairs can be checked.")
         yield item.id, item.stereotype, item.counterpart
 
 
 def _token_counter(name: str) -> Count:
     model = models.load(name)
     if not isinstance(model, TokenCounter):
-        raise BadInput(f"'{name}' cannot count tokens. Choose a masked language model as `model`, or none.")
+        raise BadInput(f"'{name}' cannot count tokens. Choose a masked language model as `model`, or None.")
 
     def count(texts: Sequence[str]) -> list[int]:
         known = [(text, Span(0, len(text))) for text in texts if text.strip()]

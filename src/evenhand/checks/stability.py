@@ -1,10 +1,10 @@
-"""Checks whether answers depend on other inputs of the batch, or on precision."""
+"""Check that answers do not depend on the other inputs of a batch or on precision."""
 
 import math
 import warnings
 from collections.abc import Iterator, Sequence
 
-from evenhand.checks.base import Case, LeftOut, is_number
+from evenhand.checks.base import Case, NotChecked, is_number
 from evenhand.core.model import CAREFUL, FINE, UNFIT, Finding, Verdict, ask
 from evenhand.core.questions import Answer, Question
 from evenhand.errors import ModelError
@@ -12,15 +12,15 @@ from evenhand.models.base import Examined, count_overflows, largest_difference
 from evenhand.stats.estimate import NOT_FINITE
 
 ROUNDING = {"float32": 1e-4, "bfloat16": 0.2, "float16": 0.02}
-"""Nats by which answers may differ between batches, from rounding alone."""
+"""Differences between batches, in nats, that rounding alone can cause, by precision."""
 LEAKING = {"float32": 1e-2, "bfloat16": 1.0, "float16": 0.2}
-"""Nats that rounding cannot explain."""
+"""Differences between batches, in nats, that rounding cannot cause, by precision."""
 APART = 0.2
-"""Nats between precisions above which differences between groups may be lost."""
+"""The difference between precisions, in nats, above which differences between groups may be lost."""
 
 
 def numbers(case: Case) -> Iterator[Finding]:
-    """Whether the answers are numbers: half precision may overflow, and weights may be broken."""
+    """Whether the answers are finite. They are not if half precision overflows or weights are damaged."""
     questions, answers = case.ordinary
     if lost := [answer.note for answer in answers if not is_number(answer)]:
         broken = "Its weights have infinities or NaN: save the checkpoint again."
@@ -36,9 +36,9 @@ def numbers(case: Case) -> Iterator[Finding]:
 
 
 def batching(case: Case) -> Iterator[Finding]:
-    """The largest difference, in nats, between a question asked alone, with others, and with others in reverse.
+    """The largest difference, in nats, between answers to a question alone, in a batch, and in the reversed batch.
 
-    It shows if a network attends to padding, or looks across the inputs of a batch.
+    A difference shows that the network attends to padding or to other inputs of the batch.
     """
     questions, together = case.ordinary
     alone = [ask(case.model, [question])[0] for question in questions]
@@ -52,10 +52,10 @@ def batching(case: Case) -> Iterator[Finding]:
 
 
 def half_precision(case: Case) -> Iterator[Finding]:
-    """How far answers in half precision are from those in float32, and whether they are numbers."""
+    """The largest difference between answers in half precision and in float32, and whether answers are finite."""
     model = case.model
     if not isinstance(model, Examined):
-        raise LeftOut("half precision", "the model cannot be cast")
+        raise NotChecked("half precision", "the model cannot be cast")
     if case.dtype == "float32" and not case.thorough:
         return
     questions, here = case.ordinary
@@ -67,7 +67,7 @@ def half_precision(case: Case) -> Iterator[Finding]:
         try:
             answers, redone = _cast_answers(model, dtype, questions)
             far = _largest_difference(here, answers)
-        except (ModelError, RuntimeError) as error:  # whatever the device cannot do
+        except (ModelError, RuntimeError) as error:  # the device may not support the precision
             said.append(str(error).strip().splitlines()[0].rstrip("."))
             continue
         no_numbers = "gives answers that are not numbers"
@@ -81,16 +81,16 @@ def half_precision(case: Case) -> Iterator[Finding]:
 
 
 def _cast_answers(model: Examined, dtype: str, questions: Sequence[Question]) -> tuple[Sequence[Answer], int]:
-    """The answers in another precision, and how many inputs overflowed; the copy is freed before the next is made."""
+    """The answers in another precision, and how many inputs overflowed. The cast copy is freed on return."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a CPU without bfloat16 warns at every product
         cast = model.cast(dtype)
         return cast.answer(questions), count_overflows(cast)
 
 
-def _largest_difference(one: Sequence[Answer], other: Sequence[Answer]) -> float:
-    """The largest difference between log-probabilities; infinite if only one of two is a number."""
-    answered = ((x, y) for x, y in zip(one, other, strict=True) if is_number(x) or is_number(y))
+def _largest_difference(a: Sequence[Answer], b: Sequence[Answer]) -> float:
+    """The largest difference between log-probabilities; infinite if only one answer of a pair is finite."""
+    answered = ((x, y) for x, y in zip(a, b, strict=True) if is_number(x) or is_number(y))
     return max(
         (largest_difference(x, y) if is_number(x) and is_number(y) else math.inf for x, y in answered), default=0.0
     )

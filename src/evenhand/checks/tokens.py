@@ -1,8 +1,8 @@
-"""Checks of the tokens of a model: of its mask and of plain words; of the words and texts that are to be measured."""
+"""Check a tokenizer: its mask token, plain words, and the words and texts to be measured."""
 
 from collections.abc import Iterator, Sequence
 
-from evenhand.checks.base import SPACELESS, Case, LeftOut, plain_sentences
+from evenhand.checks.base import SPACELESS, Case, NotChecked, plain_sentences
 from evenhand.checks.fit import cuts, fit
 from evenhand.core.items import Blank, Item, NliPair, Place, Triple, texts, words_asked
 from evenhand.core.model import CAREFUL, FINE, UNFIT, Finding, TokenCounter
@@ -13,21 +13,21 @@ from evenhand.models.planning.plan import Reading
 from evenhand.models.planning.tokens import STRADDLES, TOO_LONG
 
 LOOKED_AT = 200
-"""Number of words that are tried."""
+"""About the number of words that are examined."""
 CAPITALS = {
     "de": "'Sie' and 'sie' are one, and so are nouns and other words.",
     "en": "'She' and 'she' are one, and so are 'Will' and 'will', 'US' and 'us'.",
 }
 """Languages with capitals, and what it means if a tokenizer ignores them."""
 UNEVEN = {"target": 0.1, "attribute": 0.25}
-"""Difference between the shares of split female and male words that can affect scores. It is smaller for targets, whose
-own probability is scored."""
+"""The difference between the shares of split female and male words above which scores can be affected. It is smaller
+for targets, since their own probability is scored."""
 LONGEST = 100
-"""Number of items of a dataset that are tried, the longest in characters."""
+"""The number of items of a dataset whose length is checked: those with the most characters."""
 
 
 def mask_token(case: Case) -> Iterator[Finding]:
-    """Which token stands for a hidden word: none that texts have, or they would have holes of their own."""
+    """The token that hides a word. It must not be a word: texts with that word would have blanks of their own."""
     if isinstance(case.model, Examined) and case.model.mask.strip(" ▁Ġ").isalnum():
         do = "Set the tokenizer's own mask token, such as [MASK] or <mask>."
         yield Finding("mask token", UNFIT, f"A hidden word is {case.model.mask}, which is a word of texts, too.", do)
@@ -36,9 +36,9 @@ def mask_token(case: Case) -> Iterator[Finding]:
 
 
 def word_beginnings(case: Case) -> Iterator[Finding]:
-    """Whether a word has the same tokens at the start of a text as within it, and none in common with its neighbours.
+    """Whether a word has the same tokens at the start of a text as within it, and shares no token with its neighbours.
 
-    Words are tokenized where they stand, so a prefix space needs no rule; but a word that is only split at the start
+    Words are tokenized in their text, so a space before them needs no rule. But a word that is only split at the start
     of a text, or that shares a token with its neighbour, is a different word to the model.
     """
     model = case.model
@@ -67,7 +67,7 @@ def word_beginnings(case: Case) -> Iterator[Finding]:
 
 
 def casing(case: Case) -> Iterator[Finding]:
-    """Whether the tokenizer sees capitals, and whether it splits words because of them."""
+    """Whether the tokenizer distinguishes capitals, and whether it splits words because of their capitals."""
     if not isinstance(case.model, Examined) or case.language not in CAPITALS:
         return
     for text in plain_sentences(case.language):
@@ -76,7 +76,7 @@ def casing(case: Case) -> Iterator[Finding]:
         if as_is:
             break
     else:
-        raise LeftOut("casing", f"it cannot read plain sentences of '{case.language}'")
+        raise NotChecked("casing", f"it cannot read plain sentences of '{case.language}'")
     if as_is == small:
         says, german = f"Capitals are not seen: {CAPITALS[case.language]}", case.language == "de"
         do = "Prefer a model that sees capitals: German words differ by them." if german else ""
@@ -85,7 +85,7 @@ def casing(case: Case) -> Iterator[Finding]:
     if case.kind == "nli":
         yield Finding("casing", FINE, "Capitals are seen.")
         return
-    # Only words at the start of a text: German nouns have a capital anywhere.
+    # Only words at the start of a text, since German nouns have a capital everywhere.
     first = {span.of(text) for text, span in _places(case) if not text[: span.start].strip()}
     first = {word for word in first if word[:1].isupper()}
     cut = sorted(word for word in first if _n_tokens(case.model, word) > _n_tokens(case.model, word.lower()) > 0)
@@ -120,8 +120,8 @@ def vocabulary(case: Case) -> Iterator[Finding]:
 def splitting(case: Case) -> Iterator[Finding]:
     """The shares of target and attribute words that are split into several tokens, by gender.
 
-    A word of several tokens has other log-probabilities than a whole one. If more words of one gender are split, scores
-    differ for that reason, not for bias. Languages without spaces have no words that could be split.
+    A word of several tokens has other log-probabilities than a word of one token. If more words of one gender are
+    split, scores differ for that reason, not because of bias. Languages without spaces are not checked.
     """
     if not isinstance(case.model, TokenCounter) or case.language in SPACELESS:
         return
@@ -167,7 +167,7 @@ def length(case: Case) -> Iterator[Finding]:
 
 
 def _places(case: Case) -> list[Place]:
-    """The words to be measured, each once, in a sentence; without datasets, the words of plain sentences."""
+    """The words to be measured, each in one sentence; without datasets, the words of plain sentences."""
     places: dict[str, Place] = {}
     for text, span in (place for dataset in case.samples for item in dataset.items for place in words_asked(item)):
         places.setdefault(span.of(text), (text, span))
@@ -176,9 +176,9 @@ def _places(case: Case) -> list[Place]:
     return chosen[:: max(1, len(chosen) // LOOKED_AT)]
 
 
-def _tokens(model: Planned, word: str, at: int) -> tuple[int, ...]:
-    """The tokens of a word in the text "word word", at its first (0) or second (1) position."""
-    start = (len(word) + 1) * at
+def _tokens(model: Planned, word: str, position: int) -> tuple[int, ...]:
+    """The tokens of the first (0) or second (1) word in the text "word word"."""
+    start = (len(word) + 1) * position
     reads = _read(model, Fill(f"{word} {word}", Span(start, start + len(word)), word)).reads
     return tuple(token for read in reads for _, token in read.cells)
 
@@ -196,14 +196,14 @@ def _quote(words: list[str]) -> str:
 
 
 def _input_length(reading: Reading, kind: str) -> int:
-    """The tokens of the longest input; a causal model's inputs are shared, so its start and all that is asked count."""
+    """The number of tokens of the longest input; a causal model reads a start token and all that is asked as one."""
     if kind == "causal":
         return 1 + sum(len(read.cells) for read in reading.reads) if reading.reads else 0
     return max((len(read.ids) for read in reading.reads), default=0)
 
 
 def _questions(item: Item, kind: str) -> list[Question]:
-    """Questions whose inputs have all tokens of an item: any one word hidden; for a causal model, the whole text."""
+    """Questions whose inputs have all tokens of an item: any one word hidden, or for a causal model, the whole text."""
     if kind == "causal":
         whole = [f"{item.premise} {item.hypothesis}"] if isinstance(item, NliPair) else _full_texts(item)
         return [Likelihood(text) for text in whole if text.strip()]
@@ -215,7 +215,7 @@ def _questions(item: Item, kind: str) -> list[Question]:
 
 
 def _full_texts(item: Item) -> Sequence[str]:
-    """The texts of an item; of a triple, each sentence with what comes before it."""
+    """The texts of an item; for a triple without fillers, each sentence after the context."""
     if not isinstance(item, Triple):
         return texts(item)
     return item.sentences if item.fillers else [f"{item.context} {sentence}" for sentence in item.sentences]

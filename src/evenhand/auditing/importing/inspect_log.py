@@ -72,10 +72,7 @@ class Log:
 
 
 def read(path: Path) -> Log | None:
-    """The log in this file; None if the file is not a log of inspect_ai.
-
-    Raise an error if the log is damaged, unfinished or of a task that is not evenhand's.
-    """
+    """The log in this file; None if it is of another format. Raise an error if the log cannot be imported."""
     if path.suffix not in (".eval", ".json") or not path.is_file():
         return None
     with _open_samples(path) as (header, samples):
@@ -84,10 +81,7 @@ def read(path: Path) -> Log | None:
 
 @contextmanager
 def _open_samples(path: Path) -> Iterator[tuple[Any, Iterable[Mapping[str, Any]]]]:
-    """The header and the samples of a log; (None, ()) for a JSON file that is not a log.
-
-    Raise an error if the log is damaged, also while the samples are read.
-    """
+    """The header and the samples of a log; (None, ()) for other JSON files. Raise an error if the log is damaged."""
     try:
         if path.suffix == ".eval":
             with zipfile.ZipFile(path) as archive:
@@ -100,8 +94,7 @@ def _open_samples(path: Path) -> Iterator[tuple[Any, Iterable[Mapping[str, Any]]
     except Exception as error:  # the decompressor of a damaged archive can raise anything
         why = f"no {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__
         raise BadInput(
-            f"'{path}' cannot be read as a log of inspect_ai: {shorten(why, 100)}. The file may be damaged. To check "
-            "it, open it with `inspect view`."
+            f"'{path}' cannot be read as a log of inspect_ai: {shorten(why, 100)}. Check it with `inspect view`."
         ) from error
 
 
@@ -148,10 +141,7 @@ def _has_probabilities(several: Answers) -> bool:
 
 
 def _row(id: str, several: Answers) -> ScoredRow:
-    """The answers of all epochs as one row: the mean of the probabilities.
-
-    If most epochs have no probabilities, the row has no numbers and the most frequent note.
-    """
+    """One row for all epochs: the mean probabilities, or no numbers and the usual note if most epochs have none."""
     where = several[0][0]
     logged = [(place, answer["logps"]) for place, answer in several if answer.get("logps")]
     given = [numbers(place, ["a log-probability"] * len(logps), logps) for place, logps in logged]
@@ -229,10 +219,7 @@ def score_log(log: Log, foreign: Foreign) -> Scored:
     """
     file, kind, dataset = log.path.name, foreign.kind or "causal", foreign.dataset
     if foreign.columns or foreign.options:
-        raise BadInput(
-            f"`columns` and `option` do not apply to a log of inspect_ai, which records what was asked. Got {file}. "
-            "Leave them out."
-        )
+        raise BadInput(f"`columns` and `option` do not apply to {file}, a log of inspect_ai. Leave them out.")
     chosen = {str(name) for name in ([dataset] if isinstance(dataset, str | Path | Dataset) else dataset or ())}
     if chosen - log.datasets.keys():
         raise BadInput(f"{file} is a log of {' and '.join(log.datasets)}. Got `dataset` {', '.join(sorted(chosen))}.")

@@ -122,10 +122,7 @@ class Matched:
 
 
 def match(rows: Sequence[ScoredRow], dataset: Dataset, file: str) -> Matched:
-    """Match rows with items: by their texts, if rows have these; otherwise by id; without both, in order.
-
-    Texts count even if the id of the row is another item's.
-    """
+    """Match rows with items: by texts if rows have these, even if ids differ; else by id; without both, in order."""
     if not rows:
         raise BadInput(f"{file} has no rows.")
     if not rows[0].id and not rows[0].texts:

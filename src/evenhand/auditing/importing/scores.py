@@ -245,18 +245,13 @@ def predictions(path: str | Path) -> dict[str, dict[str, float]]:
 
 
 def _read_predictions(path: Path, task: Task) -> Iterator[ScoredRow]:
-    """Yield a row for each predicted item of StereoSet, then one for each sentence that belongs to no item.
-
-    A row whose item lacks a sentence has no numbers.
-    """
+    """Yield a row for each predicted item, without numbers if it is incomplete; then one for each unknown sentence."""
     predicted = predictions(path)
     table = task.dataset.table()
     ids = [f"{label} id" for label in ("stereotype", "anti-stereotype", "unrelated")]
     if not set(ids) <= set(table.columns):
         known = "stereoset, stereoset-intrasentence or stereoset-intersentence"
-        raise BadInput(
-            f"'{path}' has StereoSet's predictions, so `dataset` must be {known}. Got '{task.dataset.name}'."
-        )
+        raise BadInput(f"For StereoSet's predictions, `dataset` must be {known}. Got '{task.dataset.name}'.")
     left = {(kind, id) for kind in dict.fromkeys(table["task"]) for id in predicted.get(kind, {})}
     for item, row in zip(table.index, table.to_dict("records"), strict=True):
         by_id, item_ids = predicted.get(row["task"], {}), [row[name] for name in ids]
@@ -305,8 +300,7 @@ def _read_samples(path: Path, dataset: Dataset) -> Iterator[ScoredRow]:
         texts = [_request_text(where, request) for request in _as_list(sample["arguments"])]
         answers = _as_list(sample["resps"])
         if len(texts) != len(answers) or not texts:
-            got = f"{len(answers)} for {len(texts)} requests"
-            raise BadInput(f"{where}: `resps` must have a response for each request. Got {got}.")
+            raise BadInput(f"{where}: each request must have a response. Got {len(answers)} for {len(texts)}.")
         for place, answer in enumerate(answers):  # nested: [["-57.3", "False"]]
             while isinstance(answer, list) and answer:
                 answer = answer[0]
@@ -318,10 +312,7 @@ def _read_samples(path: Path, dataset: Dataset) -> Iterator[ScoredRow]:
 
 
 def _exported_id(where: str, doc: Any, dataset: Dataset) -> str:
-    """The id of the item in the document of a task that evenhand exported; empty for other tasks.
-
-    Raise an error if the document is of another dataset, version or options.
-    """
+    """The item's id in a document that evenhand exported, else empty. Raise an error if the dataset is another one."""
     if not _has_all(doc, EXPORTED):
         return ""
     if not isinstance(options := doc.get("options", {}), dict):

@@ -164,10 +164,7 @@ def _from_table(records: Iterable[tuple[str, Mapping[Any, Any]]], columns: Mappi
 
 
 def _harness_row(where: str, row: Mapping[str, Any]) -> TextRow | None:
-    """A sample of generated text of lm-evaluation-harness, with the prompt in `arguments` and the texts in `resps`.
-
-    None if the row is no sample.
-    """
+    """A sample of lm-evaluation-harness: the prompt in `arguments`, texts in `resps`; None if the row is not one."""
     if not isinstance(row.get("doc"), dict) or "resps" not in row:
         return None
     arguments, texts = row.get("arguments"), row["resps"]
