@@ -23,7 +23,7 @@ def test_of_a_model_in_this_process_questions_are_counted(tmp_path: Path, capsys
     assert run_command(app, ["show", str(run.path), "--command"]) == 0
     assert "--budget 41" in capsys.readouterr().out
     assert run_command(app, [*WORDS, "--budget", "30", "--out", str(tmp_path)]) == 2
-    assert "has likelihood-lean on tgb of 20 items, which 15 would replace" in capsys.readouterr().err
+    assert "likelihood-lean on tgb for 20 items. Results for 15" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
