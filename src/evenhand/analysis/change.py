@@ -134,10 +134,7 @@ def changes_frame(rows: Sequence[Change], **more: str) -> pd.DataFrame:
 def adjust_families(
     rows: Sequence[Change], family: Callable[[Change], object] = lambda row: (row.dataset, row.family)
 ) -> list[Change]:
-    """The rows of one or several comparisons, with the fields that depend on their families filled in.
-
-    These are the adjusted p, `needed` and `detectable`.
-    """
+    """The rows of comparisons, with the fields that depend on families: adjusted p, `needed` and `detectable`."""
     adjusted, families = list(rows), dict[object, list[int]]()
     for place, row in enumerate(rows):
         if row.family:
@@ -156,10 +153,7 @@ def adjust_families(
 def differences(
     before: StoredRun, after: StoredRun, dataset: str, measure: str, *, judged: bool = False
 ) -> Iterator[Change]:
-    """The rows of `changes` for one dataset and measure, without the fields that `adjust_families` fills in.
-
-    For `judged`, see `evenhand.compare`.
-    """
+    """The rows of `changes` for one dataset and measure, before `adjust_families`; for `judged` see `compare`."""
     task = same_task([before, after], dataset, measure, shared=True)
     if measure not in MEASURES:
         raise BadInput(

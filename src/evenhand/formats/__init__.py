@@ -71,10 +71,7 @@ def export(
         raise BadInput("There is nothing to export, since `runs` is empty. Give at least one run folder.")
     if len(loaded) > 1 and not chosen.several:
         many = ", ".join(name for name, other in FORMATS.items() if other.several)
-        raise BadInput(
-            f"The format '{to}' takes one run. Got {len(loaded)}. Export them one by one, or choose a format for "
-            f"several runs: {many}."
-        )
+        raise BadInput(f"'{to}' takes one run. Got {len(loaded)}. Export them one by one, or choose from: {many}.")
     if into is not None:
         if to != "model-card" or out is not None:
             raise BadInput("`into` is for the format model-card only, and cannot be combined with `out`.")

@@ -111,8 +111,7 @@ class Gate:
         """
         known = labels_of_run(StoredRun(path, earlier)) if earlier else {}
         known |= labels_of_tasks(tasks)
-        about = self._rules_and_datasets(known, path, self.baseline, (), later=baseline_later)
-        for number, (rule, dataset) in enumerate(about):
+        for number, (rule, dataset) in enumerate(self._resolve(known, path, self.baseline, (), later=baseline_later)):
             if rule.on != "worse":
                 continue
             name = dataset, rule.base
@@ -132,8 +131,7 @@ class Gate:
         run = StoredRun.load(run)
         baseline = self.baseline if baseline is None else StoredRun.load(baseline)
         known = labels_of_run(run)
-        samples = {task.dataset for task in run.record.tasks if task.partial}
-        about = self._rules_and_datasets(known, run.path, baseline, samples)
+        about = self._resolve(known, run.path, baseline, {task.dataset for task in run.record.tasks if task.partial})
         rules = [judged for rule, dataset in about for judged in self._judge_rule(rule, dataset, known, run, baseline)]
         notes = [run.record.sample] if run.record.partial else []
         compared = dict.fromkeys((dataset, rule.base) for rule, dataset in about if rule.on == "worse")
@@ -151,7 +149,7 @@ class Gate:
         ]
         return Verdict(run.record.model, self.name, tuple(rules), tuple(notes))
 
-    def _rules_and_datasets(
+    def _resolve(
         self, known: Known, path: Path, baseline: StoredRun | None, samples: Collection[str], *, later: bool = False
     ) -> list[tuple[Rule, str]]:
         """The rules, each with its dataset. Raises an error if a rule names something that the run does not have.

@@ -36,9 +36,7 @@ def in_common(runs: Sequence[StoredRun]) -> list[tuple[str, str]]:
     shared = [task for task in task_names(runs[0]) if all(task in task_names(run) for run in runs[1:])]
     if not shared:
         each = "; ".join(f"'{run.path}' {', '.join(f'{m} on {d}' for d, m in task_names(run))}" for run in runs)
-        raise BadInput(
-            f"The runs have no dataset and measure in common. They have: {each}. Audit all models with the same suite."
-        )
+        raise BadInput(f"The runs have no task in common. They have: {each}. Audit all models with the same suite.")
     return shared
 
 

@@ -40,9 +40,7 @@ def validate(kind: TypeAdapter[Kind], data: object, file: Path, advice: str = RE
         return kind.validate_json(json.dumps(data), strict=True)
     except ValidationError as error:
         where, says = describe_error(error)
-        raise RunError(
-            f"'{file}' is damaged, or was not written by evenhand: {where or 'it'} {says}. {advice}"
-        ) from error
+        raise RunError(f"'{file}' is damaged, or not written by evenhand: {where or 'it'} {says}. {advice}") from error
 
 
 def describe_error(error: ValidationError) -> tuple[str, str]:
@@ -83,10 +81,7 @@ PAGE = "report.html"
 
 @contextmanager
 def replace_files(path: Path) -> Iterator[Path]:
-    """Yield a folder for the new files of a run, run.json last. At the end of the block they replace the old files.
-
-    The verdict and the page of the old results are deleted then. If the block raises an error, the run stays as it was.
-    """
+    """Yield a folder for a run's new files. At the end they replace the old files; verdict and page are deleted."""
     staged = path / NEXT
     shutil.rmtree(staged, ignore_errors=True)
     try:

@@ -113,10 +113,7 @@ class StoredRun(Shown):
         return [row for row in self.rows if row.dataset == dataset and measure in ("", row.measure) and not row.judged]
 
     def rows_of(self, dataset: str, measure: str) -> list[Row]:
-        """The estimands of a task: stereotype and default of all items and by group, women minus men by kind.
-
-        See core.estimands.
-        """
+        """The rows of core.estimands: stereotype and default of all items and by group, women minus men by kind."""
         return [row for row in self.rows if row.task.name == (dataset, measure) and row.judged]
 
     def contrasts_of(self, dataset: str, measure: str) -> list[Row]:

@@ -25,10 +25,7 @@ def migrate(run: Mapping[str, Any], schema: int) -> dict[str, Any]:
 
 
 def _one_audit(run: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert a record of schema 1 or 2 to a run with one audit.
-
-    Its tasks get the sample fields of the run, and the builder and partners of their dataset, which may be missing.
-    """
+    """Convert a record of schema 1 or 2 to a run of one audit; its tasks get the sample fields and missing fields."""
     whole = {name: run[name] for name in ("model", "fingerprint", "sha256") if name in run}
     sample = {name: run[name] for name in SAMPLE if name in run}
     audit = {name: value for name, value in run.items() if name not in (*whole, *sample, "schema", "languages")}

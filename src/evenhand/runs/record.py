@@ -42,10 +42,7 @@ class Deviation:
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """How a run in half precision compares with float32; if it was not compared, `why`.
-
-    `asked` is the dtype that the user asked for, `overflowed` the number of inputs that were redone in float32.
-    """
+    """How a run in half precision compares with float32, or `why` not; `overflowed` inputs were redone in float32."""
 
     asked: str | None = None
     overflowed: int | None = None
@@ -311,8 +308,7 @@ def check_recordable(task: TaskRecord) -> TaskRecord:
     except ValidationError as error:
         where, says = describe_error(error)
         raise BadInput(
-            f"{task.measure} on {task.dataset} cannot be recorded: its {where} {says}. Correct the class of the "
-            "measure or dataset."
+            f"{task.measure} on {task.dataset} cannot be recorded: its {where} {says}. Correct its class."
         ) from error
 
 
@@ -323,10 +319,7 @@ def as_plain(record: RunRecord) -> dict[str, Any]:
 
 
 def read_record(path: Path) -> RunRecord | None:
-    """Read the record of the run in this folder; None if the run is not finished. Raises NewerRun if it is too new.
-
-    An interrupted replacement of the run's files is finished first: see `recover`.
-    """
+    """Read the record of the run in this folder, after `recover`; None if unfinished. Raises NewerRun if too new."""
     file = path / "run.json"
     recover(path)
     if not file.exists():

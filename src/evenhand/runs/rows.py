@@ -139,10 +139,7 @@ def missing_row(record: RunRecord, task: TaskRecord, like: Row | None = None) ->
 
 
 def number_form(task: TaskRecord, neutral: float, compared: str) -> str:
-    """The format of a value, with its sign if neutral is 0 and the value can be negative.
-
-    Values that are `compared` (stereotypes, defaults, contrasts) can always be negative.
-    """
+    """The format of a value, signed if neutral is 0 and it can be negative, as `compared` values always can."""
     return "+.3f" if neutral == 0 and (task.signed or compared) else ".3f"
 
 

@@ -67,8 +67,7 @@ def number_tested(count: CorpusCount) -> str:
 def around(count: CorpusCount) -> dict[str, dict[str, str]]:
     """The words that occur more often with women, and with men, than chance explains, the largest |z| first.
 
-    Each word is followed by its number of sentences with that gender and, in brackets, the expected number: "nursing
-    12 (5)".
+    Each word has its number of sentences with that gender and, in brackets, the expected number: "nursing 12 (5)".
     """
     words: dict[str, dict[str, str]] = {"women": {}, "men": {}}
     rows: Any = count.contexts.sort_values("z", key=abs, ascending=False, kind="stable").to_dict("records")

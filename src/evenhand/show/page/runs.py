@@ -73,9 +73,7 @@ def write(runs: Sequence[StoredRun], path: Path) -> None:
         write_whole(path, lambda file: file.write(html))
     except Exception as error:
         why, again = str(error).rstrip("."), " ".join(str(run.path) for run in runs)
-        log.warning(
-            f"The page '{path}' could not be written: {why}. The results are complete. Try: evenhand report {again}"
-        )
+        log.warning(f"The page '{path}' could not be written: {why}. The results are complete: evenhand report {again}")
 
 
 def policy() -> str:

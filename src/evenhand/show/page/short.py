@@ -38,10 +38,7 @@ def besides(sections: Sequence[Measured], shown: Measured, label: str) -> list[t
 
 
 def main_leans(lines: Sequence[tuple[Measured, ScorecardLine]]) -> list[tuple[Measured, ScorecardLine]]:
-    """The main numbers of the last run that lean even if p is adjusted by Holm over all of them, the largest first.
-
-    If there are any, the first line says "yes".
-    """
+    """The main numbers of the last run that lean even if p is adjusted by Holm over all of them, the largest first."""
     of_bias = [(section, line) for section, line in lines if line.main and line.reading.kind != "knowledge"]
     main = [pair for pair in of_bias if pair[1].verdicts[-1].tone in ("leans", "undecided")]
     ps = holm([1.0 if math.isnan(p := line.numbers[-1].p) else p for _, line in main])
