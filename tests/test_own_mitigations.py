@@ -379,7 +379,7 @@ def test_a_wrapper_needs_its_method_and_what_it_is_made_of() -> None:
 
     one, other = (Halved(Table({}, name="m"), Halve(), np.eye(2) * n).fingerprint for n in (1, 2))
     assert one != other
-    with pytest.raises(BadInput, match="needs the method"):
+    with pytest.raises(BadInput, match="must be an evenhand.Mitigation"):
         Halved(Table({}, name="m"), "halve")  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="`made_of` must be"):
         Halved(Table({}, name="m"), Halve(), object())

@@ -144,7 +144,7 @@ def test_a_result_is_saved_as_a_run(file: Path, tmp_path: Path) -> None:
         ("x = 1\ny = x / 0\n", "failed: ZeroDivisionError: division by zero"),
         ("x = (\n", "failed: SyntaxError: '(' was never closed (bad.py, line 1)"),
         ("import nowhere_to_be_found\n", "failed: ModuleNotFoundError"),
-        ("x = 1\n", "lists nothing: it needs one of MEASURES, DATASETS, MODELS"),
+        ("x = 1\n", "defines none of MEASURES, DATASETS, MODELS"),
         ("MEASURES = 5\n", "MEASURES and MITIGATIONS are lists of classes"),
         ("MEASURES = [int]\n", "A measure needs name, version, neutral, reading, ask, score, summarise"),
         ("DATASETS = {'tgb': dict}\n", "'tgb' is the name of a built-in dataset"),

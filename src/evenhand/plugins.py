@@ -1,4 +1,4 @@
-"""Measures, datasets, models and debiasing methods of other people: from a Python file, or from installed packages."""
+"""Load plugins (measures, datasets, models, debiasing methods) from a Python file or from installed packages."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -27,8 +27,8 @@ KINDS: dict[str, Callable[[Any, Any], Any]] = {
 def load_file(path: str | Path) -> None:
     """Run a Python file and register what it lists.
 
-    `MEASURES` and `MITIGATIONS` are lists of classes; `DATASETS` has functions by name, `MODELS` functions by prefix,
-    `SECTIONS` what datasets add to the page, by name.
+    `MEASURES` and `MITIGATIONS` are lists of classes. `DATASETS` has functions by name, `MODELS` functions by prefix,
+    and `SECTIONS` the `Sections` of datasets by name.
     """
     path = Path(path).expanduser()
     if path.suffix != ".py" or not path.is_file():
@@ -52,7 +52,7 @@ def load_file(path: str | Path) -> None:
                 KINDS[kind](key, thing)
     if not any(listed.values()):
         names = ", ".join(kind.upper() for kind in KINDS)
-        raise BadInput(f"The plugin '{path}' lists nothing: it needs one of {names}. See docs/extend.md.")
+        raise BadInput(f"The plugin '{path}' defines none of {names}. See docs/extend.md.")
 
 
 @cache

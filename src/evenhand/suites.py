@@ -1,4 +1,4 @@
-"""Which datasets and measures an audit runs."""
+"""The tasks of an audit: which datasets and measures it runs."""
 
 import dataclasses
 import logging
@@ -45,13 +45,13 @@ ALL = {"masked": LANGUAGE_MODELS, "causal": LANGUAGE_MODELS, "nli": ("nli",), "v
 ALL |= {"chat": ("choices",), "server": ("choices", *LANGUAGE_MODELS)}
 """The suites of an audit with suite="all", by kind of model; chat models and servers are causal ones."""
 FETCHED = ("known", "choices")
-"""Suites with datasets that may not be on this machine: those that are there are measured."""
+"""Suites with datasets that may not be on this machine. Only the datasets that are there are measured."""
 DEFAULTS: dict[str, dict[str, Any]] = {"causal": {"among": "candidates", "asks": "likelihood", "pooling": "last"}}
 """Default options of datasets and measures, by kind of model."""
 LONGEST_VALUE = 24
-"""Most characters of an option's value in a dataset's name; of a longer value it has a hash."""
+"""The most characters of an option's value in a dataset's name. A longer value is replaced by its hash."""
 LATER = ("formula",)
-"""Options that measures got later: at their default they are not recorded, so that older runs can be compared."""
+"""Options that were added to measures later. Their defaults are not recorded, so that older runs stay comparable."""
 
 
 def tasks(
@@ -66,9 +66,9 @@ def tasks(
 ) -> list[Task]:
     """The tasks of suites, or of all suites for that kind of model, in one language or several.
 
-    An option goes to every dataset and measure that has it; so do those that are `usual`, unless they are given.
-    `asked` is "chat" or "server" where a causal model is a chat model or behind a server. Datasets that are not on this
-    machine are logged unless `quiet`.
+    An option goes to every dataset and measure that has it. `usual` has defaults of options. `asked` is "chat" for a
+    causal model that is asked in chats and "server" for one behind a server. Datasets that are not on this machine are
+    logged unless `quiet`.
     """
     suites = [suite] if isinstance(suite, str) else list(dict.fromkeys(suite))
     languages = [language] if isinstance(language, str) else list(dict.fromkeys(language))
@@ -78,7 +78,7 @@ def tasks(
     for name in BY_KIND.keys() & chosen:
         if kind not in BY_KIND[name]:
             kinds = ", ".join(BY_KIND[name])
-            raise BadInput(f"The suite '{name}' is for models of these kinds: {kinds}. Got one of the kind '{kind}'.")
+            raise BadInput(f"The suite '{name}' is for models of the kinds {kinds}. Got a model of kind '{kind}'.")
         chosen[name] = BY_KIND[name][kind]
     chosen |= {name: _available_pairs(chosen[name], languages, quiet) for name in FETCHED if name in chosen}
     check_known("language", languages, {language for by_language in chosen.values() for language in by_language})
@@ -133,7 +133,7 @@ def tasks_on(
     ]
     for (name, _), count in Counter((task.dataset.name, task.measure.name) for task in chosen).items():
         if count > 1:
-            raise BadInput(f"Two of the datasets are called '{name}'. Rename one, or measure it in a run of its own.")
+            raise BadInput(f"Two datasets have the name '{name}'. Rename one, or measure it in another run.")
     return chosen
 
 
@@ -160,7 +160,7 @@ def _suitable_measures(dataset: Dataset, which: Sequence[str | Measure[Any]]) ->
 
 
 def _has(item: Item, need: str) -> bool:
-    """Whether the item has this field, or this group if items of its kind have no such field."""
+    """Whether the item has a value for this field, or if items of its kind have no such field, for this group."""
     return (getattr(item, need) if hasattr(item, need) else item.groups.get(need)) not in (None, "", ())
 
 
@@ -191,9 +191,9 @@ def _task(dataset: Dataset, measure: str, options: Mapping[str, Any], kind: str)
 
 
 def _labelled_task(dataset: Dataset, measure: Measure[Any], kind: str) -> Task:
-    """The task; options that are not the default go into the dataset's name, so that results stay apart.
+    """The task, with all options that are not defaults in the dataset's name, so that results are not mixed.
 
-    The path of a user's file is not in the name: an edited file is still the same dataset.
+    The path of a user's file is not in the name: a file that was moved or edited is still the same dataset.
     """
     changed: dict[str, Any] = {}
     if not dataset.builder and dataset.name in datasets.BUILDERS:
@@ -235,9 +235,9 @@ def record(task: Task, *, seed: int = 0, limit: int | None = None, partial: bool
 
 
 def rebuild(recorded: Sequence[TaskRecord], kind: str, places: Sequence[Path] = ()) -> list[Task]:
-    """The tasks that were recorded for that kind of model. Raise an error if a dataset has changed since.
+    """The tasks of these records, for that kind of model. Raise an error if the version of a dataset has changed.
 
-    A user's file is looked for where it was recorded to be, then in `places`: folders, or files themselves.
+    A user's file is looked for at its recorded path, then in `places`: folders, or files themselves.
     """
     rebuilt = {name: _rebuild_dataset(task, places) for name, task in {task.dataset: task for task in recorded}.items()}
     return [_labelled_task(rebuilt[t.dataset], measures.load(t.measure, **t.measure_options), kind) for t in recorded]
@@ -247,8 +247,8 @@ def _rebuild_dataset(recorded: TaskRecord, places: Sequence[Path]) -> Dataset:
     options = dict(recorded.dataset_options)
     if recorded.dataset_builder not in datasets.BUILDERS:
         raise BadInput(
-            f"'{recorded.dataset}' is not a dataset of evenhand's: it was given in Python, or by a plugin. Load the "
-            "plugin, or run the audit again: kept answers are used."
+            f"'{recorded.dataset}' is not a built-in dataset. It was given in Python or by a plugin. Load the plugin, "
+            "or run the audit again, which uses the kept answers."
         )
     if "file" in options:
         dataset = _from_file(recorded, Path(str(options["file"])), places)
@@ -269,8 +269,8 @@ def _from_file(recorded: TaskRecord, file: Path, places: Sequence[Path]) -> Data
     paths = [path for path in dict.fromkeys(candidates) if path.is_file()]
     if not paths:
         raise BadInput(
-            f"The run was made with a file '{file}', which is not there, neither from the current folder nor from the "
-            f"run's. Say where it is: `file`, with a path that ends in {file.name}."
+            f"The run was made with the file '{file}', which is neither in the current folder nor near the run. Give "
+            f"its path, which ends in {file.name}, as `file`."
         )
     for path in paths:
         try:

@@ -93,9 +93,9 @@ def test_a_stopped_training_goes_on_and_a_finished_one_is_not_done_again(
     assert evenhand.load(str(done.folder)).fingerprint == whole
     monkeypatch.setattr(nli, "train", lambda *args, **kwargs: pytest.fail("trained again"))
     assert finetune_nli(str(base), EXAMPLES, SHORT, tmp_path / "out") == done
-    with pytest.raises(BadInput, match="holds the model of another training"):
+    with pytest.raises(BadInput, match="has the model of another training"):
         finetune_nli(str(base), EXAMPLES[:3], SHORT, tmp_path / "out")
-    with pytest.raises(BadInput, match="holds the model of another training"):
+    with pytest.raises(BadInput, match="has the model of another training"):
         finetune_nli(str(base), EXAMPLES, SHORT, base)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "README.md").write_text("mine")
@@ -113,7 +113,7 @@ def test_a_training_that_diverges_stops(base: Path, tmp_path: Path) -> None:
 def test_what_is_cut_or_never_shown_is_said(base: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     long = Example("She is a nurse. " * 30, "He is a nurse.", "neutral")
     finetune_nli(str(base), [long, EXAMPLES[0]], dataclasses.replace(SHORT, epochs=1), tmp_path / "x")
-    assert "1 of 2 pairs have over 64 tokens, and are cut" in caplog.text
+    assert "1 of 2 pairs have more than 64 tokens and are cut" in caplog.text
     assert "No example is labelled contradiction" in caplog.text
 
 

@@ -13,14 +13,14 @@ OURS = tuple(METHODS)
 
 
 def add(method: type[Mitigation]) -> None:
-    """Make a method of your own known by its name."""
+    """Register the class of your own method under its `name`."""
     if not isinstance(method, type) or not issubclass(method, Mitigation):
-        raise BadInput(f"A debiasing method is added by its class, which extends evenhand.Mitigation. Got {method!r}.")
+        raise BadInput(f"A debiasing method must be a class that extends evenhand.Mitigation. Got {method!r}.")
     name = getattr(method, "name", None)
     if not isinstance(name, str) or method.apply is Mitigation.apply:
-        raise BadInput(f"A debiasing method needs a `name`, a text, and `apply`. {method.__name__} lacks one of them.")
+        raise BadInput(f"A debiasing method needs a `name` (a text) and `apply`. {method.__name__} lacks one of these.")
     if name in OURS and METHODS[name] is not method:
-        raise BadInput(f"'{name}' is the name of a method of evenhand's. Give yours another `name`.")
+        raise BadInput(f"'{name}' is the name of a built-in method. Give yours another `name`.")
     METHODS[name] = method
 
 

@@ -30,27 +30,27 @@ class Mitigation:
 
     name: ClassVar[str]
     needs_texts: ClassVar[bool] = False
-    """Whether it learns from texts. If not, no corpus is read, and `apply` gets no texts."""
+    """Whether the method learns from texts. If not, no corpus is read, and `apply` gets no texts."""
     trains: ClassVar[bool] = False
-    """Whether it trains a checkpoint: `apply` then gets its name or folder, as the user gave it, in every process that
-    a launcher (torchrun) started. If not, it gets the loaded model: a network, or any object that answers."""
+    """Whether the method trains a checkpoint. If so, `apply` gets its name or folder, as the user gave it, in every
+    process that a launcher (torchrun) started. If not, `apply` gets the loaded model, or the object that was given."""
 
     def apply(self, model: Any, texts: Sequence[str], out: Path) -> Model | str | Path:
-        """The debiased model: an object, such as a `Wrapper`, or the folder of a checkpoint, best `out` itself.
+        """The debiased model: an object, such as a `Wrapper`, or the folder of a checkpoint, if possible `out`.
 
-        A debiasing that was stopped calls it again: what took long should be found again in `out`.
+        It is called again when an interrupted debiasing is resumed, so slow results should be stored in `out`.
         """
         raise NotImplementedError
 
     def check(self, model: Model) -> None:
-        """Raise an error if it is not for this model; called before anything is measured."""
+        """Raise an error if the method cannot debias this model. It is called before anything is measured."""
 
     def texts_of(self, corpus: str) -> Sequence[str]:
         """The texts passed to `apply`: the documents of the corpus, unless a method derives other texts from them."""
         return list(documents(corpus)) if self.needs_texts else ()
 
     def made_of(self, texts: Sequence[str]) -> tuple[object, ...]:
-        """What the debiased model depends on, besides the model and how it is measured."""
+        """All that the debiased model depends on, besides the base model: a change starts another debiasing."""
         return self.name, json.dumps(self.options), list(texts)
 
     @property
@@ -79,15 +79,15 @@ class Mitigation:
 class Wrapper:
     """A model whose answers a method changes: a subclass overrides `answer`, and asks `self.model`.
 
-    All else is the wrapped model's, except ways to its numbers past `answer`: for batches that are planned beforehand,
-    a subclass has a `plan` and a `stream` of its own. The fingerprint is made of that of the model, the method with its
-    options and `made_of`, what else answers depend on (a fitted projection), so that stored answers are never mixed.
+    Other attributes are those of the wrapped model, except methods that give its numbers without `answer`: to plan
+    batches, a subclass defines its own `plan` and `stream`. The fingerprint is a hash of the model's fingerprint, the
+    method with its options, and `made_of`: anything else that answers depend on, such as a fitted projection.
     """
 
     def __init__(self, model: Model, method: Mitigation, made_of: object = None) -> None:
         check_model(model)
         if not isinstance(method, Mitigation):
-            raise BadInput(f"A Wrapper needs the method that made it, an evenhand.Mitigation. Got {method!r}.")
+            raise BadInput(f"`method` of a Wrapper must be an evenhand.Mitigation. Got {method!r}.")
         self.model, self.method = model, method
         self.name, self.kind = model.name, kind_of(model)
         parts = json.dumps([model.fingerprint, method.name, method.options, made_of], default=_as_lists)

@@ -36,7 +36,7 @@ class Cds(Mitigation):
     def __post_init__(self) -> None:
         recipe_of(self.recipe)
         if self.repeat < 1:
-            raise BadInput(f"repeat must be at least 1. Got {self.repeat}.")
+            raise BadInput(f"`repeat` must be at least 1. Got {self.repeat}.")
 
     def check(self, model: Model) -> None:
         check_masked(model)
@@ -60,7 +60,7 @@ class Cds(Mitigation):
 
     @property
     def record(self) -> dict[str, Any]:
-        """What was done to the texts, without the method's name: this format is older than other methods."""
+        """What was done to the texts. It lacks the name of the method, as before there were other methods."""
         counted = json.loads(self.balance.to_json(orient="records"))
         return {"share": self._swapped.share, "reminders": len(self._reminders), "balance": counted}
 

@@ -1,4 +1,4 @@
-"""Fine-tuning of masked language models and NLI classifiers, and several trainings of one model as one value."""
+"""Fine-tune masked language models and NLI classifiers, and combine the scores of several trained models."""
 
 import os
 
@@ -13,5 +13,5 @@ def processes() -> int:
 
 
 def is_worker_rank() -> bool:
-    """True on every rank but 0, which alone does everything except training."""
+    """Whether this process has a rank above 0. Only rank 0 measures and writes; all ranks train."""
     return int(os.environ.get("RANK") or 0) > 0

@@ -1,4 +1,4 @@
-"""The training loop: batches, schedule, a stop when the loss diverges; and what it writes: checkpoints, a model."""
+"""The training loop (batches, schedule, checkpoints, an error if the loss diverges) and the model that it writes."""
 
 import json
 import logging
@@ -33,19 +33,19 @@ log = logging.getLogger(__name__)
 CHECKPOINT = ".checkpoint.pt"
 CARD = "README.md"
 POOL = 50
-"""Batches within which examples are sorted by length."""
+"""The number of consecutive batches within which examples are sorted by length."""
 IGNORED = -100
-"""The label of what is not predicted."""
+"""The label of tokens that are not predicted."""
 EVERY = 120.0
 """Seconds between checkpoints."""
 PATIENCE = timedelta(days=7)
-"""How long processes wait for the first one, which may measure a model before it trains."""
+"""How long processes wait for the first process, which may measure a model before it trains."""
 Tensors = dict[str, Tensor]
 """The inputs of a network and their labels; the first dimension is the example."""
 
 
 def batches(lengths: Sequence[int], size: int, seed: int) -> Iterator[list[int]]:
-    """The numbers of all examples, `size` at a time, of similar length, in an order that depends on the seed."""
+    """Yield the indices of all examples in batches of `size` of similar length, in an order that the seed decides."""
     chance = torch.Generator().manual_seed(seed)
     order = torch.randperm(len(lengths), generator=chance).tolist()
     for start in range(0, len(order), POOL * size):
@@ -68,7 +68,7 @@ class Recipe:
     epochs: int
     batch: int
     warmup: float = 0.0
-    """The share of the steps during which the rate rises."""
+    """The share of the steps during which the learning rate rises."""
     weight_decay: float = 0.0
     clip: float = 1.0
     longest: int = 128
@@ -77,14 +77,14 @@ class Recipe:
     def __post_init__(self) -> None:
         for name, least in (("epochs", 1), ("batch", 1), ("seed", 0)):
             if getattr(self, name) < least:
-                raise BadInput(f"{name} must be at least {least}. Got {getattr(self, name)}.")
+                raise BadInput(f"`{name}` must be at least {least}. Got {getattr(self, name)}.")
         if not 0 < self.learning_rate < math.inf:
-            raise BadInput(f"The learning rate must be above 0, as in 2e-5. Got {self.learning_rate}.")
+            raise BadInput(f"`learning_rate` must be above 0 and finite, as 2e-5 is. Got {self.learning_rate}.")
 
 
 @dataclass(frozen=True)
 class Saved:
-    """The state of a training, in a file: all that the next step depends on."""
+    """A checkpoint file with the state of a training: all that the next step depends on."""
 
     path: Path
     made_of: str
@@ -98,13 +98,13 @@ class Saved:
         def fill(file: IO[bytes]) -> None:
             try:
                 torch.save(state, file)
-            except RuntimeError as error:  # what torch makes of an OSError
+            except RuntimeError as error:  # torch turns an OSError into a RuntimeError
                 raise OSError(f"the disk may be full ({error})") from error
 
         write_whole(self.path, fill)
 
     def resume(self) -> list[float]:
-        """Load the state, and give the losses so far; none without a checkpoint of the same base, texts and recipe."""
+        """Load the state and return the losses so far; none if there is no checkpoint of the same training."""
         if not self.path.exists():
             return []
         try:
@@ -122,13 +122,13 @@ class Saved:
 
 
 def make_accelerator() -> Accelerator:
-    """The device to train on, shared with the other processes that a launcher started."""
+    """The accelerator that shares the training among the processes that a launcher started."""
     count = processes()
     accelerator = Accelerator(
         cpu=count > 1 and not torch.accelerator.is_available(),
         kwargs_handlers=[
             InitProcessGroupKwargs(timeout=PATIENCE),
-            # Some weights get no gradient, and they are the same in every batch.
+            # Some weights get no gradient: the same weights in every batch.
             DistributedDataParallelKwargs(static_graph=True),
         ],
     )
@@ -152,12 +152,12 @@ def train(
     made_of: str,
     every: float = EVERY,
 ) -> list[float]:
-    """Train the network in place, and give the loss of every step.
+    """Train the network in place, and return the loss of every step.
 
-    `tensors` makes a batch of the examples with these numbers; `loss` sums the losses of what is predicted in it.
-    Random numbers are seeded at every step, so a resumed training draws the same as an uninterrupted one. A checkpoint
-    is written to `out` every `every` seconds; when the loss is not finite, the last one stays. Several processes make
-    the same batches, and each takes its share of them.
+    `tensors` makes a batch of the examples with the given indices; `loss` sums the losses of its predicted tokens or
+    labels. Random numbers are seeded at every step, so a resumed training draws the same as an uninterrupted one. A
+    checkpoint is written to `out` every `every` seconds; if the loss is not finite, the last checkpoint is kept.
+    Several processes make the same batches, and each trains on its share of every batch.
     """
     steps = recipe.epochs * math.ceil(len(lengths) / recipe.batch)
     epochs = (batches(lengths, recipe.batch, recipe.seed + epoch) for epoch in range(recipe.epochs))
@@ -174,10 +174,10 @@ def train(
     parts = {"network": accelerator.unwrap_model(network), "optimizer": optimizer, "schedule": schedule}
     saved = Saved(out / CHECKPOINT, made_of, parts)
     losses = saved.resume()
-    accelerator.wait_for_everyone()  # all have read it before it is overwritten
+    accelerator.wait_for_everyone()  # all processes have read the checkpoint before it is overwritten
     writes = accelerator.is_main_process
     if writes and not losses:
-        saved.save(losses)  # so that there is a good state from the first step on
+        saved.save(losses)  # so that there is a checkpoint if the first step fails
     last = time.monotonic()
     with showing(None if writes else False), bar("Training", "steps", total=steps, initial=len(losses)) as shown:
         for numbers in islice(chain.from_iterable(epochs), len(losses), None):
@@ -186,7 +186,7 @@ def train(
             predicted = int((batch["labels"] != IGNORED).sum())
             _seed(recipe.seed, len(losses), accelerator.process_index)  # and drops out different neurons
             share = {name: each.to(accelerator.device) for name, each in _share(batch, accelerator).items()}
-            # Gradients are averaged over processes, so each share of the sum is multiplied by their number.
+            # Gradients are averaged over processes, so each process multiplies its share by the number of processes.
             part = loss(network, share) * accelerator.num_processes / predicted
             value = accelerator.reduce(part.detach(), "mean")
             _check_finite("loss", value, losses, saved)
@@ -211,8 +211,8 @@ def recent_loss(losses: Sequence[float]) -> float:
     return sum(last) / len(last)
 
 
-def card(base: str, what: str, recipe: Recipe, losses: Sequence[float]) -> str:
-    """The model card: what was trained on what, by which recipe, and how the loss changed."""
+def model_card(base: str, what: str, recipe: Recipe, losses: Sequence[float]) -> str:
+    """The text of the model card: base model, training data, recipe, and the loss at the start and the end."""
     return (
         f"# Fine-tuned from {find(base).name} by evenhand\n\n{what}\n\nRecipe: `{json.dumps(asdict(recipe))}`\n\n"
         f"Training loss: {recent_loss(losses[:50]):.3f} at first, {recent_loss(losses):.3f} at last.\n"
@@ -220,7 +220,7 @@ def card(base: str, what: str, recipe: Recipe, losses: Sequence[float]) -> str:
 
 
 def _share(batch: Tensors, accelerator: Accelerator) -> Tensors:
-    """This process's examples; if there are none, one example of which nothing is predicted."""
+    """The examples of a batch that this process trains on; if there are none, one example without predictions."""
     rank, count = accelerator.process_index, accelerator.num_processes
     if rank < len(batch["labels"]):
         return {name: each[rank::count] for name, each in batch.items()}
@@ -240,7 +240,7 @@ def _check_finite(what: str, value: Tensor, losses: Sequence[float], saved: Save
 
 
 def is_finished(out: Path) -> bool:
-    """Whether a training in `out` has ended: the card is written after the weights, then the checkpoint is deleted."""
+    """Whether a training in `out` has finished: it has the card, which is written last, and no checkpoint anymore."""
     return (out / CARD).is_file() and not (out / CHECKPOINT).exists()
 
 
@@ -252,8 +252,8 @@ def write_model(out: Path, network: Any, tokenizer: Any, card: str) -> None:
             tokenizer.save_pretrained(out)
     except (OSError, SafetensorError) as error:
         raise RunError(
-            f"The model cannot be written to '{out}': {error}. Free some space and run the same command again: the "
-            "training is kept."
+            f"The model cannot be written to '{out}': {error}. Free some space and run the same command again. It "
+            "continues from the last checkpoint."
         ) from error
     write_whole(out / CARD, lambda file: file.write(card.encode()))
     (out / CHECKPOINT).unlink(missing_ok=True)
@@ -262,7 +262,7 @@ def write_model(out: Path, network: Any, tokenizer: Any, card: str) -> None:
 class _Gelu(torch.autograd.Function):
     """x Phi(x), with Phi the normal distribution function; its derivative is Phi(x) + x phi(x).
 
-    On ARM, torch 2.13 takes six times as long for that derivative, a tenth of the whole training time.
+    On ARM, torch 2.13's own derivative takes six times as long as this one, and a tenth of the whole training time.
     """
 
     @staticmethod
@@ -279,7 +279,7 @@ class _Gelu(torch.autograd.Function):
 
 
 def use_fast_gelu(network: Any) -> None:
-    """Replace the GELUs of transformers by ours in a network on a CPU. Results change by rounding only."""
+    """Replace the GELUs of a network on a CPU by `_Gelu`. Results change by rounding only."""
     for module in network.modules() if network.device.type == "cpu" else ():
         if isinstance(module, GELUActivation) and module.act is gelu:
             module.act = _Gelu.apply

@@ -14,7 +14,7 @@ from torch.nn.functional import cross_entropy
 from evenhand.errors import BadInput
 from evenhand.models import load_masked
 from evenhand.training import loop
-from evenhand.training.loop import EVERY, IGNORED, Tensors, card, make_accelerator, pad_rows, train, write_model
+from evenhand.training.loop import EVERY, IGNORED, Tensors, make_accelerator, model_card, pad_rows, train, write_model
 
 log = logging.getLogger(__name__)
 
@@ -34,19 +34,19 @@ RECIPES = {
     "bartl-released": Recipe(learning_rate=2e-5, epochs=3, batch=1, longest=256),
     "bartl-released-padded": Recipe(learning_rate=2e-5, epochs=3, batch=1, longest=256, pads_with_mask=True),
 }
-"""Bartl et al. (2020) state 5e-5 and a warm-up of unknown length (we take a tenth). Their released code has 2e-5, no
-warm-up, and a fault in its padding that only `bartl-released-padded` copies."""
+"""Bartl et al. (2020) state a learning rate of 5e-5 and a warm-up of unknown length (ours is a tenth of the steps).
+Their released code has 2e-5, no warm-up, and an error in its padding that only `bartl-released-padded` reproduces."""
 
 FEW = 500
-"""With fewer sentences little can be learned."""
+"""The number of sentences below which a warning is logged."""
 
 
 def finetune(base: str, texts: Sequence[str], recipe: Recipe, out: Path, *, every: float = EVERY) -> Path:
     """Train `base` on these sentences and save weights, tokenizer and card in `out`.
 
-    A checkpoint is written there every `every` seconds. The same call resumes from it, and on one CPU ends with the
-    same weights; when the loss is not finite, the last checkpoint stays. Under a launcher (torchrun) each process takes
-    its share of every batch, and the first one writes.
+    A checkpoint is written to `out` every `every` seconds. The same call resumes from the checkpoint, and on one CPU
+    ends with the same weights. If the loss is not finite, the last checkpoint is kept. Under a launcher (torchrun) each
+    process trains on its share of every batch, and the first process writes.
     """
     accelerator = make_accelerator()
     model = load_masked(base, device=str(accelerator.device))
@@ -58,9 +58,9 @@ def finetune(base: str, texts: Sequence[str], recipe: Recipe, out: Path, *, ever
         encoded = tokenizer(list(texts), truncation=True, max_length=longest, verbose=False)["input_ids"]
         encoded = [ids for ids in encoded if len(ids) > 2]
     if not encoded:
-        raise BadInput("There is nothing to train on: no text has a token.")
+        raise BadInput("The texts have no tokens to train on. Give texts that are not empty.")
     if len(encoded) < FEW:
-        log.warning(f"Only {len(encoded):,} sentences to train on: expect little change, or overfitting.")
+        log.warning(f"There are only {len(encoded):,} sentences to train on. Expect little change, or overfitting.")
 
     def tensors(numbers: Sequence[int]) -> Tensors:
         rows = [encoded[number] for number in numbers]
@@ -79,7 +79,7 @@ def finetune(base: str, texts: Sequence[str], recipe: Recipe, out: Path, *, ever
     losses = train(model.network, lengths, tensors, loss, recipe, accelerator, out=out, made_of=made_of, every=every)
     if accelerator.is_main_process:
         what = f"Masked language modelling on {len(encoded):,} sentences."
-        write_model(out, model.network, tokenizer, card(base, what, recipe, losses))
+        write_model(out, model.network, tokenizer, model_card(base, what, recipe, losses))
     accelerator.wait_for_everyone()
     return out
 
@@ -87,9 +87,9 @@ def finetune(base: str, texts: Sequence[str], recipe: Recipe, out: Path, *, ever
 def _pad_with_mask(texts: Sequence[str], tokenizer: Any, longest: int) -> list[list[int]]:
     """The tokens of each text, cut or padded with the mask token to one length, as the code of Bartl et al. does.
 
-    The length is the next power of two of the most words that a text has (256 for GAP), split at spaces. The padding
-    is attended to like text. Since it is not [PAD], it may be chosen for prediction, with itself as the answer: on GAP,
-    seven of eight predicted tokens are padding.
+    The length is the number of words, split at spaces, of the longest text, rounded up to a power of two (256 for GAP).
+    The network attends to the padding. Padding tokens may be chosen for prediction, with themselves as the answer: on
+    GAP, seven of eight predicted tokens are padding.
     """
     rows = tokenizer(list(texts), verbose=False)["input_ids"]
     texts_with_ids = [(text, ids) for text, ids in zip(texts, rows, strict=True) if len(ids) > 2]
@@ -101,9 +101,9 @@ def _pad_with_mask(texts: Sequence[str], tokenizer: Any, longest: int) -> list[l
 def _mask_tokens(
     ids: Tensor, attention: Tensor, tokenizer: Any, share: float, *, mask_too: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """Choose tokens to predict: 80 % become the mask, 10 % a random token, 10 % stay (Devlin et al. 2019).
+    """The token ids after masking, and the labels. Of the chosen tokens, 80 % become the mask, 10 % a random token.
 
-    Special tokens are never chosen, except the mask itself with `mask_too`.
+    The other 10 % stay (Devlin et al. 2019). Special tokens are never chosen, except the mask itself with `mask_too`.
     """
     spared = set(tokenizer.all_special_ids) - ({tokenizer.mask_token_id} if mask_too else set())
     special = torch.isin(ids, torch.tensor(sorted(spared))) | (attention == 0)

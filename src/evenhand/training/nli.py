@@ -27,26 +27,26 @@ from evenhand.models.loading.names import find
 from evenhand.models.networks.nli import NliModel, token_types
 from evenhand.stats.intervals import proportion_interval
 from evenhand.training import loop
-from evenhand.training.loop import CARD, Recipe, Tensors, card, make_accelerator, pad_rows, train, write_model
+from evenhand.training.loop import CARD, Recipe, Tensors, make_accelerator, model_card, pad_rows, train, write_model
 
 log = logging.getLogger(__name__)
 
 NLI_RECIPE = Recipe(learning_rate=2e-5, epochs=5, batch=32, longest=128)
 """The defaults of Anantaprayoon et al. 2024, section 3.2."""
 SIZE = 64
-"""Dev examples in a batch."""
+"""The number of dev examples in a batch."""
 RECORD = "training.json"
-"""The file with the hash of what a finished training was made of, and its accuracy."""
+"""The file with the hash of the inputs of a finished training, and its accuracy."""
 
 
 @dataclass(frozen=True)
 class Accuracy:
-    """How many of a dev set's n labels the model gets right; n is 0 without a dev set."""
+    """The number of dev examples whose label the model gets right, of n; n is 0 without a dev set."""
 
     right: int = 0
     n: int = 0
     usual: int = 0
-    """How many have the most frequent label: what a model that knows nothing can get."""
+    """The number of examples with the most frequent label: a model that always gives it gets as many right."""
 
     @property
     def share(self) -> float:
@@ -82,18 +82,18 @@ def finetune_nli(
 ) -> Trained:
     """Train `base` on these examples and save weights, tokenizer and card in `out`.
 
-    A masked language model gets a new head; an NLI classifier keeps its own, with its order of labels (`labels` names
-    them where its configuration does not). Checkpoints are as in `mlm.finetune`. A finished training is not repeated.
+    A masked language model gets a new head. An NLI classifier keeps its head and its order of labels; `labels` gives
+    the order if its configuration does not. Checkpoints are as in `mlm.finetune`. A finished training is not repeated.
     """
     accelerator = make_accelerator()
     start = _StartingModel(base, recipe, labels, str(accelerator.device))
     data, held_out = start.encode(examples), start.encode(dev)
     if not data.ids:
-        raise BadInput("There is nothing to train on: no examples.")
+        raise BadInput("There are no examples to train on. Give at least one example.")
     if missing := set(LABELS) - {label for *_, label in examples}:
         log.warning(f"No example is labelled {' or '.join(sorted(missing))}: the model will not learn that label.")
     if data.cut:
-        log.warning(f"{data.cut:,} of {len(data.ids):,} pairs have over {start.longest} tokens, and are cut.")
+        log.warning(f"{data.cut:,} of {len(data.ids):,} pairs have more than {start.longest} tokens and are cut.")
     made_of = hashlib.sha256(repr((start.fingerprint, data, held_out, recipe)).encode()).hexdigest()
     if known := _finished_training(out, made_of):
         return known
@@ -110,8 +110,8 @@ def finetune_nli(
         )
         record = {"made_of": made_of, "accuracy": asdict(accuracy) if dev else None}
         write_whole(out / RECORD, lambda file: file.write(json.dumps(record).encode()))
-        # Last, since it marks the training as finished.
-        write_model(out, start.network, start.tokenizer, card(base, what, recipe, losses))
+        # Written last, since the card marks the training as finished.
+        write_model(out, start.network, start.tokenizer, model_card(base, what, recipe, losses))
     accelerator.wait_for_everyone()
     return Trained(out, accuracy)
 
@@ -120,11 +120,11 @@ def finetune_nli(
 class _Encoded:
     ids: list[list[int]]
     types: list[list[int]]
-    """Which of the two texts each token is from; empty if tokenizer or network do not distinguish them."""
+    """0 for tokens of the premise, 1 for tokens of the hypothesis; empty if tokenizer or network have no such types."""
     labels: list[int]
     pad: int
     cut: int
-    """The number of examples that were too long."""
+    """The number of examples that were truncated."""
 
     @property
     def lengths(self) -> list[int]:
@@ -142,7 +142,7 @@ class _StartingModel:
     def __init__(self, base: str, recipe: Recipe, labels: str | Sequence[str], device: str) -> None:
         place = find(base)
         if place.engine:
-            raise BadInput(f"'{base}' is behind a server: its weights are not here to be trained. Give a folder.")
+            raise BadInput(f"'{base}' is behind a server, and only local weights can be trained. Give a model folder.")
         model = load(base, device=device, labels=labels)
         self.network, self.order = model.network, (0, 1, 2)
         """Outputs for entailment, neutral and contradiction."""
@@ -169,7 +169,7 @@ class _StartingModel:
         encoded = self.tokenizer(
             list(premises), list(hypotheses), truncation=True, max_length=self.longest, verbose=False
         )
-        types = encoded.get("token_type_ids") or []  # the tokenizer's default, as for whoever uses the model later
+        types = encoded.get("token_type_ids") or []  # the tokenizer's default, which later users of the model get too
         known = bool(types) and max(map(max, types)) < token_types(self.network)
         cut = sum(bool(pair.overflowing) for pair in encoded.encodings)
         outputs = [self.order[LABELS.index(label)] for label in labels]
@@ -195,7 +195,7 @@ def _accuracy(network: Any, examples: _Encoded, accelerator: Accelerator) -> Acc
 
 
 def _finished_training(out: Path, made_of: str) -> Trained | None:
-    """The result of the same training, if it has finished. Raise an error if the model of another training is here."""
+    """The result of the same training, if it has finished. Raise an error if `out` has the model of another one."""
     if loop.is_finished(out):
         with suppress(OSError, ValueError, KeyError, TypeError):
             record = read_parsed(out / RECORD, json.loads)
@@ -203,5 +203,5 @@ def _finished_training(out: Path, made_of: str) -> Trained | None:
                 log.info(f"Trained before, from the same model, examples and recipe: {out}")
                 return Trained(out, Accuracy(**record["accuracy"] or {}))
     if not (out / loop.CHECKPOINT).exists() and any((out / name).exists() for name in ("config.json", CARD)):
-        raise BadInput(f"'{out}' holds the model of another training, or another {CARD}. Choose another `out`.")
+        raise BadInput(f"'{out}' has the model of another training, or another {CARD}. Choose another `out`.")
     return None

@@ -1,4 +1,4 @@
-"""Fine-tuning by the name of a recipe, unless it was done before."""
+"""Fine-tune by a recipe, or by its name, unless the same training has finished before."""
 
 import logging
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 
 def recipe_of(recipe: "str | loop.Recipe", draw: int = 0, seed: int = 0) -> "loop.Recipe":
-    """The recipe, or the one of that name, with a seed of its own for each draw and each seed of the study."""
+    """The recipe, given itself or by name, with a different seed for each draw and each seed of the study."""
     from evenhand.training.mlm import RECIPES
 
     if isinstance(recipe, str):
@@ -25,7 +25,7 @@ def recipe_of(recipe: "str | loop.Recipe", draw: int = 0, seed: int = 0) -> "loo
 
 
 def train_masked(base: str, texts: Sequence[str], recipe: Any, out: Path) -> None:
-    """Fine-tune a masked model in `out`, unless that is done already."""
+    """Fine-tune a masked model and save it in `out`, unless a finished training is there."""
     from evenhand.training.loop import is_finished
     from evenhand.training.mlm import finetune
 

@@ -1,4 +1,4 @@
-"""Several models trained on several draws: one value, with an interval over the draws and the items together."""
+"""Combine the scores of models trained on several draws: a mean, with an interval over draws and items together."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ def replicate_means(
 ) -> pd.DataFrame:
     """The mean score of each group, then of all together, over draws: group, value, low, high, draws, n, p_holm, lean.
 
-    `scores` has columns id, score, `by`, and draw where there are several. With `size`, of the absolute scores (ASLD).
+    `scores` has columns id, score, `by`, and draw if there are several. With `size`, absolute scores are used (ASLD).
     Items, or the clusters of items that `cluster` names, and draws are both treated as samples, so the interval covers
     what another training on other sentences would give (stats.mean_test, crossed); with one draw, only the items.
     `lean` is the verdict of stats.verdict against 0, with p adjusted over these rows.
@@ -39,12 +39,12 @@ def replicate_changes(
 ) -> pd.DataFrame:
     """The change of the mean score from one model to another, item by item and draw by draw.
 
-    The columns are those of `replicate_means`. Where only one of them has several draws, each of these is compared
-    with the other's only one.
+    The columns are those of `replicate_means`. If only one of the models has several draws, each of these is compared
+    with the only draw of the other model.
     """
     keys = ["id", "draw"] if all("draw" in frame for frame in (before, after)) else ["id"]
     if set(before["id"]) != set(after["id"]):
-        raise BadInput("Only scores of the same items can be compared. These have other ids.")
+        raise BadInput("`before` and `after` must have scores of the same items. Their ids differ.")
     joined = after.merge(before[[*keys, "score"]], on=keys, suffixes=("", "_before"))
     start, end = (joined[name].abs() if size else joined[name] for name in ("score_before", "score"))
     return _table(joined.assign(score=end - start), by, cluster, seed)
