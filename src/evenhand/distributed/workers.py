@@ -2,8 +2,7 @@
 
 Each worker loads the whole model; the client loads nothing. One worker plans the whole list of questions, as a local
 run does, and all workers run the batches of this plan. So the numbers equal those of a local run to the last bit, at
-the same batch size, dtype and number of threads. Ray's actor pools and restarts are not used, because they wait for a
-lost machine (docs/design.md, decision 50).
+the same batch size, dtype and threads. Ray's actor pools wait for lost machines (docs/design.md, decision 50).
 """
 
 import logging
@@ -143,11 +142,7 @@ class WorkerPool:
 
 @cache
 def _worker_class() -> Any:
-    """The class of workers.
-
-    It is defined in a function so that Ray pickles it by value: on the worker's machine, evenhand may be missing or
-    have another version.
-    """
+    """The class of workers, local so that Ray pickles it by value: a machine may lack this version of evenhand."""
 
     class Worker:
         model: Any = None

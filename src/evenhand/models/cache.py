@@ -212,8 +212,7 @@ class Remembering:
         if len(answers) < len(questions):
             count = len(rest) - len(questions) + len(answers)
             raise ModelError(
-                f"'{self.name}' gave {count} answers to {len(rest)} questions. Its method `answers` must give one "
-                "answer to each question."
+                f"'{self.name}' gave {count} answers to {len(rest)} questions. `answers` must give one for each."
             )
         self.work += Work(inputs=len(rest), batches=len(rest))
 
@@ -276,9 +275,8 @@ def check_same_model(path: Path, model: Recognisable) -> None:
             now = model.reference[questions[i]]
             if not (far := largest_difference(answer, now)) <= model.tolerance:
                 raise RunError(
-                    f"The server has another model behind the name '{model.name}' than when '{path.parent}' was begun: "
-                    f"answers to the same question differ by {far:.2g} nats. Choose another `name` for this run, or "
-                    "start over with `fresh`."
+                    f"Another model is behind the name '{model.name}' than when '{path.parent}' was begun: answers to "
+                    f"one question differ by {far:.2g} nats. Choose another `name`, or start over with `fresh`."
                 )
         Remembering(model, path)._keep(store, questions, dict(before), enumerate(model.reference.values()))
 
@@ -293,9 +291,7 @@ class CachedAnswers:
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
         if not self.path.is_file():
-            raise RunError(
-                f"'{self.path}' does not exist, so there are no answers to compute scores from. Run the audit again."
-            )
+            raise RunError(f"'{self.path}' does not exist, so there are no answers to score. Run the audit again.")
         with open_store(self.path, update=False) as store:
             answers, damaged = read_answers(store, self.fingerprint, questions)
         if damaged:
@@ -349,8 +345,7 @@ def fingerprints(path: Path) -> set[str]:
 def open_store(path: Path, *, update: bool = True) -> Iterator[Store]:
     """Open or create the file of answers. Errors of SQLite become a `RunError`.
 
-    With `update`, rows of an older version get their checksums. Without it nothing is written, so the file may be
-    write-protected.
+    With `update`, rows of an older version get checksums; without, the file may be write-protected.
     """
     try:
         with closing(sqlite3.connect(path, timeout=60)) as store:

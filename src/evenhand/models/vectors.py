@@ -23,8 +23,7 @@ LONGEST_WORD = 2_000
 WORDS = ".words.txt"
 """The suffix of the file of words beside a .safetensors file, with a word in each line."""
 Contents = tuple[int, Iterable[str], Iterable[int], Callable[[int], Vector]]
-"""What a file holds: the number of dimensions, the words, the place of each word's vector, and a function that reads
-the vector at a place."""
+"""What a file holds: the number of dimensions, the words, the place of each vector, a function that reads a place."""
 
 
 def read_word2vec(path: Path) -> Contents:
@@ -77,9 +76,7 @@ def read_text(path: Path) -> Contents:
             places.append(place)
             place += len(line)
     if count not in (-1, len(words)):
-        raise BadInput(
-            f"'{path}' has {len(words):,} words, but its first line promises {count:,}. Is the file complete?"
-        )
+        raise BadInput(f"'{path}' has {len(words):,} words, but its first line promises {count:,}. Is it complete?")
 
     def read(place: int) -> Vector:
         with path.open("rb") as file:

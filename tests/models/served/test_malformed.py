@@ -148,7 +148,7 @@ def test_a_reply_without_end_is_given_up(connect: Connect, monkeypatch: pytest.M
     assert time.monotonic() - started < 5
     server.faults = frozenset({"endless"})
     monkeypatch.setattr(connection, "LARGEST", 2**22)
-    with pytest.raises(ModelError, match="more than 4,194,304 bytes in one reply"):
+    with pytest.raises(ModelError, match="over 4,194,304 bytes in one reply"):
         Client(address, timeout=60).one(Request("models"))
 
 

@@ -28,9 +28,7 @@ WIDTHS = re.compile(
     r"(\w+_)?(vocab|hidden|intermediate|embedding)_size|n_embd|n_inner|d_model|d_ff|(hidden_)?dim|num_labels"
 )
 """LAYERS matches settings that count the parts of a network, WIDTHS those that say how wide its parts are."""
-QUIETLY = {
-    f"_raise_exceptions_for_{problem}": False for problem in ("gated_repo", "missing_entries", "connection_errors")
-}
+QUIETLY = {f"_raise_exceptions_for_{case}": False for case in ("gated_repo", "missing_entries", "connection_errors")}
 """Options that treat a file as missing if it cannot be downloaded. The loaders raise the error later."""
 
 

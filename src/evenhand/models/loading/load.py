@@ -85,9 +85,7 @@ def _read_masked(place: ModelPlace, config: Any, dtype: torch.dtype, options: di
     if type(config) not in MODEL_FOR_MASKED_LM_MAPPING and not named:
         why = "neither a masked nor a causal language model"
         if getattr(config, "is_encoder_decoder", False):
-            why = (
-                "an encoder-decoder, which reads one text and writes another, and gives no probability of a single text"
-            )
+            why = "an encoder-decoder, which reads one text, writes another, and gives no probability of a single text"
         raise UnfitModel(
             f"Model '{place.name}' is of the kind '{config.model_type}', {why}. Use a masked language model, such as "
             "BERT, RoBERTa, ALBERT, DeBERTa or ModernBERT, or a causal one, such as GPT-2 or Llama."
@@ -111,8 +109,7 @@ def _read_adapter(place: ModelPlace, dtype: torch.dtype, labels: Labels, options
     """The base model with the adapter merged into it. Raises an error if its classifier is untrained.
 
     A config.json in the adapter's folder describes the merged model. Without it, the configuration of the base is used,
-    without names of labels. The fingerprint is of base and adapter, since merged weights can differ between machines in
-    the last bit.
+    without label names. The fingerprint is of base and adapter: merged weights differ between machines in the last bit.
     """
     from peft import PeftConfig, PeftModel, get_peft_model_state_dict  # takes seconds to import
     from peft.utils import load_peft_weights
@@ -239,9 +236,7 @@ def _twin(network: Any) -> Any:
     """A copy of the modules that shares the weights. Hooks, modes and casts of the copy do not affect the network."""
     tensors = {id(buffer): buffer.detach() for buffer in network.buffers()}
     # Weights of other classes, such as quantized ones, may hold more than numbers.
-    tensors |= {
-        id(weight): Parameter(weight.detach(), False) for weight in network.parameters() if type(weight) is Parameter
-    }
+    tensors |= {id(each): Parameter(each.detach(), False) for each in network.parameters() if type(each) is Parameter}
     twin = copy.deepcopy(network, tensors)
     if "_original_forward" in vars(twin):  # undo accelerate's mixed precision, which a loaded checkpoint would not have
         twin.forward = twin._original_forward

@@ -100,9 +100,7 @@ class CausalLM(LanguageModel):
         networks that derive a bias from the order of the input.
         """
         exact = self.network.dtype == torch.float32 or self._logps_after([(self.start, self.start)]).isfinite().all()
-        with (
-            nullcontext() if exact else self._in_float32()
-        ):  # after an overflow, since this tests the network, not its precision
+        with nullcontext() if exact else self._in_float32():  # after an overflow: precision is not what is tested
             self._choose_inputs()
 
     def _choose_inputs(self) -> None:

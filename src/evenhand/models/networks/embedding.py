@@ -88,10 +88,7 @@ def _tokens(model: Any, questions: Sequence[Embed], start: int | None) -> Iterat
 
 
 def _as_in_a_sentence(question: Embed, texts: dict[str, TokenizedText]) -> tuple[TokenizedText, int]:
-    """The tokens of the text, and how far its span has moved: 1 for a single word, which gets a space before it.
-
-    So GPT's token is " nurse" as in a sentence. If the word has more tokens with a space, no space is added.
-    """
+    """The tokens, and 1 if a space was put before a single word, as in GPT's " nurse", unless it takes more tokens."""
     plain, spaced = texts[question.text], texts[f" {question.text}"]
     alone = question.span is not None and question.target == question.text
     return (spaced, 1) if alone and not spaced.note and len(spaced.ids) <= len(plain.ids) else (plain, 0)

@@ -68,8 +68,7 @@ class _Followed:
         self.boundary = torch.from_numpy(self.tokens.boundary).to(device) | self.ending
         anywhere = self.tokens.anywhere
         self.inside, self.at_end = (
-            [torch.from_numpy(tokens).to(device) for tokens in by_gender]
-            for by_gender in (anywhere.inside, anywhere.at_end)
+            [torch.from_numpy(each).to(device) for each in both] for both in (anywhere.inside, anywhere.at_end)
         )
         self.states, self.decided = [_last_letters(question) for question in asked], [False] * len(asked)
         self.left = torch.ones(len(asked), dtype=torch.float64, device=device)
@@ -144,8 +143,7 @@ class _Followed:
     def go_on(self, drawn: Tensor, *, last: bool) -> None:
         """Append the token that each path has drawn. Finish paths that end, and paths with little probability left.
 
-        After the `last` token, a path goes on only if it ends with a listed word whose end `_count_at_end` did not
-        count.
+        After the `last` token, a path goes on only if it ends with a listed word that was not counted ahead.
         """
         size = len(self.ending)
         codes, row_of = torch.unique(self.row_of * size + drawn, return_inverse=True)

@@ -48,9 +48,7 @@ class MaskedLM(LanguageModel):
     def batched_answers(self, questions: Sequence[Unplanned], answered: Container[int] = ()) -> Iterator[Numbered]:
         asked = [question for question in questions if isinstance(question, Embed)]
         if len(asked) < len(questions):
-            raise UnfitModel(
-                f"'{self.name}' is a masked language model, which writes no texts. Use a causal language model."
-            )
+            raise UnfitModel(f"'{self.name}' is a masked language model, which writes no texts. Use a causal one.")
         return embeddings(self, asked, None, answered)
 
     @torch.inference_mode()
@@ -77,9 +75,7 @@ class MaskedLM(LanguageModel):
         device = self.network.device
         rows, positions = on_device(places, device).unbind(dim=1)
         inputs = {"input_ids": on_device(ids, device)}
-        if (
-            device.type != "cuda" or not attention.all()
-        ):  # transformers would wait for the GPU to say that the mask is all ones
+        if device.type != "cuda" or not attention.all():  # transformers would ask the GPU whether all are ones
             inputs["attention_mask"] = on_device(attention, device)
         return self.logits(rows, positions, **inputs).float()
 

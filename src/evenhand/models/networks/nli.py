@@ -58,9 +58,7 @@ class NliModel(NetworkModel):
 
     def _try_out(self) -> None:
         some = self._inputs(("a a a", "a"), ("a", "a a a"))
-        with (
-            self._in_float32()
-        ):  # half precision might hide a difference, as in BART, whose classifier reads the last position
+        with self._in_float32():  # half precision might hide a difference; BART's classifier reads the last position
             self._picks = self._picking_keeps(lambda: self._logps(some), 1e-4)
         first, second = self._logps(some)
         if torch.equal(first, second):

@@ -85,7 +85,7 @@ class Pace:
             self._began = True
 
     def took(self, seconds: float) -> None:
-        """Record that a request was answered in so many seconds, and adapt concurrency after each round."""
+        """Record that a request was answered in this many seconds, and adapt concurrency after each round."""
         self._round.append(seconds)
         if len(self._round) >= self.now:
             mean, self._round = fmean(self._round), []
@@ -239,9 +239,7 @@ class Client:
         base = self.address.base_url + (" through the proxy in the environment" if proxy else "")
         reason = self._in_brief(str(error)) or type(error).__name__
         if isinstance(error.__cause__, ssl.SSLError) or "SSL" in str(error):
-            raise ModelError(
-                f"No safe connection to {base}: {reason}. Is the address http, not https, or the certificate expired?"
-            )
+            raise ModelError(f"No safe connection to {base}: {reason}. Is it an http address, or the certificate old?")
         if not self._reached:
             raise ModelError(f"There is no server at {base}: {reason}. Start the server, or check `base_url`.")
         return "does not keep the connection"

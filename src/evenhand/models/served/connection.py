@@ -40,9 +40,7 @@ class Address:
         given = base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_URL
         key = os.environ.get("OPENAI_API_KEY", "").strip()
         if not key.isascii() or not key.isprintable() or set("'\"` ") & set(key):
-            raise BadInput(
-                "OPENAI_API_KEY has characters that no key has. Copy it again, without quotation marks and spaces."
-            )
+            raise BadInput("OPENAI_API_KEY has characters that no key has. Copy it again, without quotation marks.")
         url = given.strip()
         if set("@?#") & set(url):
             raise BadInput(
@@ -122,9 +120,7 @@ class Connection:
                 async for part in response.aiter_stream():
                     read += part
                     if len(read) > LARGEST:
-                        raise ModelError(
-                            f"The server at {self.base_url} sends more than {LARGEST:,} bytes in one reply."
-                        )
+                        raise ModelError(f"The server at {self.base_url} sends over {LARGEST:,} bytes in one reply.")
         except BaseException:  # also after a cancellation, since a part of the response is left in the connection
             await self.close()
             raise

@@ -72,11 +72,9 @@ class ServedModel:
         """The number of questions of which fewer than half of the samples named an option."""
         self._spent = Counter[str]()
         a = self.ability
-        asked: tuple[object, ...] = a.kind, a.whole, a.start, a.begins, a.samples if a.sampled else 0, READING
-        asked += ((self.words,) if self.words else ()) + ((NAMING, a.thinks) if a.sampled else ())
-        self.fingerprint = hashlib.sha256(f"openai {address.name} {self.probed.model} {asked}".encode()).hexdigest()[
-            :32
-        ]
+        how: tuple[object, ...] = a.kind, a.whole, a.start, a.begins, a.samples if a.sampled else 0, READING
+        how += ((self.words,) if self.words else ()) + ((NAMING, a.thinks) if a.sampled else ())
+        self.fingerprint = hashlib.sha256(f"openai {address.name} {self.probed.model} {how}".encode()).hexdigest()[:32]
 
     @property
     def about(self) -> dict[str, object]:
@@ -166,9 +164,7 @@ class ServedModel:
             reply = self.client.one(short)
             if isinstance(reply, Refused) and not reply.too_long:
                 self.ability = replace(self.ability, untruncated=False)
-                log.info(
-                    "The server may exclude unlikely tokens when it writes: it refuses the settings top_k and min_p."
-                )
+                log.info("The server may exclude unlikely tokens when it writes: it refuses top_k and min_p.")
 
     def _replies(self, requests: Sequence[Request]) -> Iterator[tuple[Request, Reply]]:
         """Each request with its reply, as replies come. After every `CHECKED_EVERY` requests, checks the reference."""

@@ -81,9 +81,7 @@ def named_option(reply: str, question: Choose) -> int | None:
     bold. Words after "not" and thoughts do not count.
     """
     text, named = _plain(countable_text(reply)), []
-    for place in sorted(
-        range(question.count), key=lambda n: -len(question.options[n])
-    ):  # longest first, as an option may contain another
+    for place in sorted(range(question.count), key=lambda n: -len(question.options[n])):  # one may contain another
         option = _plain(question.options[place])
         words = r"[\s*`\"]+".join(map(re.escape, (option.rstrip(".") or option).split()))
         pattern = rf"(?i:(?<![^\W\u3040-\u9fff]){words}(?!{PART}))"

@@ -132,9 +132,7 @@ class Probe:
         """Raise an error unless these are natural log-probabilities: at most 0, not all 0, of sum at most 1."""
         logps = [logp for token in tokens for _, logp in token.top] + [t.logp for t in tokens if t.logp is not None]
         if len(logps) > 2 and not any(logps):
-            raise UnfitModel(
-                "Every log-probability that the server gives is 0. Turn on log-probabilities in it.", check="numbers"
-            )
+            raise UnfitModel("Every log-probability that the server gives is 0. Turn logprobs on.", check="numbers")
         if any(not math.isfinite(logp) or logp > 1e-3 for logp in logps):
             raise UnfitModel("The server gives log-probabilities that are not numbers up to 0.", check="numbers")
         worst = max((math.fsum(math.exp(logp) for _, logp in token.top) for token in tokens), default=0.0)
@@ -213,8 +211,7 @@ class Probe:
         if skip > 1:
             starts = ", ".join(repr(token.text) for token in tokens[:skip])
             raise UnfitModel(
-                f"The server puts {skip} tokens before a prompt: {starts}. Make it add only one start token.",
-                check="start token",
+                f"The server puts {skip} tokens before a prompt: {starts}. Make it add only one.", check="start token"
             )
         self._check_logps(tokens)
         lengths = [stop - start for start, stop in pairwise(replies.offsets(reply))]
@@ -283,10 +280,8 @@ class Probe:
                 if self.client.address.base_url != DEFAULT_URL and "default (1)" not in says:
                     wrong = f"The model cannot be asked at temperature 1, and its own temperature is unknown: '{says}'."
                     raise UnfitModel(f"{wrong} Use another model.", check="temperature")
-                fixed = (
-                    "The model refuses a temperature. In chats it has its own, which is 1 by OpenAI's documentation."
-                )
-                self._remark("temperature", CAREFUL, fixed)
+                note = "The model refuses a temperature. In chats it has its own, which is 1 by OpenAI's documentation."
+                self._remark("temperature", CAREFUL, note)
                 ability = replace(ability, warm=False)
             else:
                 return reply, ability
@@ -298,15 +293,12 @@ class Probe:
         question: Question = Likelihood(f"{TEXT}.", FIRST) if ability.whole else REFERENCE
         first, second = (reference_answer(self.client, question, ability) for _ in range(2))
         if not first or len(first) != len(second):
-            raise UnfitModel(
-                f"The server answered one question with {len(first)} log-probabilities, and then with {len(second)}. "
-                "Turn on log-probabilities in the server.",
-                check="numbers",
-            )
+            counts = f"{len(first)} and then {len(second)} log-probabilities"
+            raise UnfitModel(f"The server answered one question with {counts}. Turn logprobs on.", check="numbers")
         difference = max(abs(a - b) for a, b in zip(first, second, strict=True))
         if difference > FAR:
             raise UnfitModel(
-                f"Two answers to the same question differ by {difference:.2f} nats, so its numbers are random.",
+                f"Two answers to the same question differ by {difference:.2f} nats: numbers are random.",
                 check="numbers",
             )
         verdict = FINE if difference <= CLOSE else CAREFUL

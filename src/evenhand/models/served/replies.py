@@ -149,6 +149,5 @@ def _choice(reply: Reply) -> Mapping[str, Any]:
 def _unexpected_reply(value: object, error: Exception | None) -> ModelError:
     why = f" ({error!r})" if error else ""
     return ModelError(
-        f"The server's reply is not of the shape of OpenAI's API{why}: '{str(value)[:120]}'. Check that the server has "
-        "this API."
+        f"The server's reply is not of the shape of OpenAI's API{why}: '{str(value)[:120]}'. Is it such a server?"
     )
