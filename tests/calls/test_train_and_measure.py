@@ -70,7 +70,7 @@ def test_other_texts_teach_something_else(base: str, tmp_path: Path) -> None:
 
 
 def test_bad_lessons_are_refused(base: str, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="draws must"):
+    with pytest.raises(BadInput, match="draws` must"):
         Study(base, tmp_path, TASKS, draws=0)
     with pytest.raises(BadInput, match="'empty-0'"):
         Study(base, tmp_path, TASKS).scores("empty", lambda draw: [])

@@ -56,12 +56,12 @@ class TrackOptions(ask.Tracked, total=False):
 
 @dataclass(frozen=True)
 class GateAndPage:
-    """Judges each run by a gate, if there is one, and writes its page, while its folder is locked."""
+    """Judges each run by the gate, if there is one, and writes the page of the run, while its folder is locked."""
 
     gate: Gate | None = None
 
     def check(self, tasks: Sequence[PlannedTask], path: Path, existing: RunRecord | None) -> None:
-        """Raise an error if the gate has a rule that these tasks give nothing for."""
+        """Raise an error if a rule of the gate needs a value that a run of these tasks does not have."""
         if self.gate:
             samples = [planned.task for planned in tasks]
             self.gate.check([planned.whole for planned in tasks], path, existing, samples=samples)
@@ -87,13 +87,13 @@ def audit(model: str | Path | Model = DEFAULT, **given: Unpack[Audit]) -> Run:
     `fresh`. A `gate`, or policy file, judges the run: gate.json.
     """
     if isinstance(model, list | tuple):
-        raise BadInput(f"An audit takes one model. Got {len(model)}: for several, use evenhand.sweep.")
+        raise BadInput(f"`audit` takes one model. Got {len(model)}. To measure several models, use `evenhand.sweep`.")
     spec, how, loading = _split(given)
     return _audit(spec, ModelSource.of(model, loading), how.pop("name", None), **how)
 
 
 def _split(given: Mapping[str, Any]) -> tuple[AuditSpec, dict[str, Any], dict[str, Any]]:
-    """Parameters of `audit`: what is measured, how, and those for loading a model; an error for any other."""
+    """Split the parameters of `audit`: what is measured, how, and how a model is loaded. Unknown ones are an error."""
     what, how = select_parameters(given, ask.What), {name: given[name] for name in HOW if name in given}
     loading = {name: value for name, value in given.items() if name not in {*what, *how, "model_options"}}
     spec = AuditSpec.of(**what)
@@ -125,7 +125,7 @@ def sweep(models: Sequence[str | Path | Model], **given: Unpack[Sweep]) -> Itera
     `address`, or of this machine. Run folders are written here, with the same bytes as by the local engine.
     """
     if isinstance(models, str):
-        raise BadInput(f"A sweep takes a list of models. Got the name {models!r}: put it into a list.")
+        raise BadInput(f"`sweep` takes a list of models. Got {models!r}. Put the name into a list.")
     where = select_parameters(given, ask.Cluster)
     spec, how, loading = _split({name: value for name, value in given.items() if name not in where})
     # A wrong model is an error before anything is measured.
@@ -148,7 +148,7 @@ def track(models: str | Path | Sequence[str | Path], **given: Unpack[TrackOption
 
     for name in ("name", "fresh", "gate", "baseline"):
         if name in given:
-            raise BadInput(f"`{name}` is not for track: it names, deletes and judges no runs. Audit the checkpoint.")
+            raise BadInput(f"`track` has no `{name}`: it names, deletes and judges no runs. Audit the checkpoint.")
     out = Path(given.pop("out", "runs/track")).expanduser()
     figure = out / f"track.{given.pop('form', 'svg')}"
     check_suffix(figure)
@@ -176,7 +176,7 @@ def rescore(path: StoredRun | str | Path, *, file: str | Path | Sequence[str | P
     looked for there, then from the run's folder and the two above.
     """
     files = [file] if isinstance(file, str | Path) else file
-    return Run.load(merging.rescore(path, [Path(one) for one in files], GateAndPage()))
+    return Run.load(merging.rescore(path, [Path(name) for name in files], GateAndPage()))
 
 
 @describe(ask.ImportOptions)

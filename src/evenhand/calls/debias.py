@@ -60,13 +60,13 @@ class Debiased:
     before: Run
     after: Run
     balance: pd.DataFrame
-    """Gendered words of the corpus, before and after the swap."""
+    """Numbers of gendered words in the corpus, before and after the swap."""
     rows: tuple[Change, ...]
-    """What differs between the two runs: `analysis.change.changes`."""
+    """The changes from the run before to the run after, by `analysis.change.changes`."""
     language: dict[str, float]
     """Pseudo-perplexity on held-out sentences, before and after, and the change of its logarithm with its interval."""
     wrapped: Model | None = None
-    """The new model where it has no folder, since the method only wraps the one before."""
+    """The new model if it has no folder, because the method only wraps the base model."""
 
     @property
     def changes(self) -> pd.DataFrame:
@@ -131,15 +131,15 @@ def debias(
     options = loading.pop("model_options", None) or {}
     how = _method(method, seed, share=share, remind=tuple(remind), repeat=repeat, recipe=recipe)
     if seed < 0:
-        raise BadInput(f"seed must not be negative. Got {seed}.")
+        raise BadInput(f"`seed` must not be negative. Got {seed}.")
     if corpus != CORPUS and not how.needs_texts:
-        raise BadInput(f"The method '{how.name}' learns from no texts. Got the corpus '{corpus}': leave out `corpus`.")
+        raise BadInput(f"The method '{how.name}' uses no texts. Got the corpus '{corpus}'. Leave out `corpus`.")
     source = ModelSource.of(model, {**loading, **options})
     if how.trains and source.given is not None:
-        raise BadInput(f"The method '{how.name}' trains a checkpoint. Got the object '{source.name}': give a folder.")
+        raise BadInput(f"The method '{how.name}' trains a checkpoint. Got the object '{source.name}'. Give a folder.")
     out = Path(out).expanduser()
     if source.given is None and out.resolve() in (given := Path(str(model)).expanduser().resolve(), *given.parents):
-        raise BadInput(f"'{model}' lies in '{out}', where the new model would go. Choose another `out`.")
+        raise BadInput(f"The model '{model}' is in '{out}', where the new model is written. Choose another `out`.")
     prepare(out)
     guarded = partial(foreign, f"Debiasing by '{how.name}' failed", how)
     with guarded():
@@ -164,7 +164,7 @@ def debias(
         settings: Loaded = loading if isinstance(made, str) else {}
         after = audit(made, out=out / "after", **what, **settings)
         if after.record.fingerprint == before.record.fingerprint:
-            raise BadInput(f"The method '{how.name}' gave the model as it was, '{made}'. It must give another one.")
+            raise BadInput(f"The method '{how.name}' returned the model as it was, '{made}'. It must give another one.")
         language = _language(answers, _held_out_answers(after, ModelSource.of(made, settings).load(), limit), seed)
         rows = tuple(changes(before, after))
         folder, wrapped = (Path(made), None) if isinstance(made, str) else (folder, made)
@@ -202,18 +202,18 @@ def _method(method: str | Mitigation, seed: int, **given: Any) -> Mitigation:
 
 
 def _check_debiased(made: Any, base: Model) -> str | Model:
-    """The result of a method, a model's folder or an object; an error if it is neither, or the model as it was."""
+    """The result of a method: a folder or a model. Raise an error if it is neither, or is the base model unchanged."""
     if isinstance(made, str | Path) and Path(made).is_dir():
         return str(made)
     check_model(made)
     model: Model = made
     if model.fingerprint == base.fingerprint:
-        raise BadInput(f"It gave a model with the fingerprint of the one before: {model!r}. Use evenhand.Wrapper.")
+        raise BadInput(f"It returned a model with the fingerprint of the base model, {model!r}. Use evenhand.Wrapper.")
     return model
 
 
 def _claim(out: Path, made_of: str) -> None:
-    """Claim the folder for this debiasing; another one's is refused, since its model would be lost."""
+    """Claim the folder for this debiasing. Raise an error if it has another one, whose model would be lost."""
     path = out / RECORD
     if path.exists():
         with suppress(OSError, ValueError, KeyError, TypeError):
@@ -224,14 +224,14 @@ def _claim(out: Path, made_of: str) -> None:
         raise BadInput(f"'{out}' holds other runs: {runs}. Give the debiasing a folder of its own: `out`.")
     for name in ("model/config.json", CHANGES, page.FILE):
         if (out / name).exists():
-            raise BadInput(f"'{out / name}' is not of this debiasing, and would be replaced. Choose another `out`.")
+            raise BadInput(f"'{out / name}' is not of this debiasing and would be replaced. Choose another `out`.")
     write_whole(path, lambda file: file.write(json.dumps({"sha256": made_of}).encode()))
 
 
 def _held_out_answers(run: Run, model: Model, limit: int | None) -> list[Answer]:
-    """The log-likelihoods of the tokens of held-out sentences; empty if the model cannot be asked for them.
+    """The log-likelihoods of the tokens of held-out sentences; none if the model cannot be asked for them.
 
-    The sentences are of tgb, whose answers a run of gbef has kept; with `limit`, of at most that many pairs.
+    The sentences are pairs of tgb, at most `limit`. If the run measured gbef, its kept answers are used.
     """
     pairs = [pair for pair in tgb().items if isinstance(pair, Pair)]
     pairs = pairs[:: len(pairs) // min(HELD_OUT, limit or HELD_OUT)]
@@ -266,7 +266,7 @@ def _language(before: Sequence[Answer], after: Sequence[Answer], seed: int) -> d
 
 
 def _complete_card(debiased: Debiased, what: str) -> None:
-    """Add what was done and the scores before and after to the model's card."""
+    """Add a section to the model's card: what was done, and the scores before and after."""
     card, language = debiased.model / "README.md", debiased.language
     text = card.read_text(encoding="utf-8") if card.exists() else f"# {debiased.before.record.model}, debiased"
     lines = [text.split("\n## Debiased")[0].rstrip(), f"\n## Debiased\n\n{what}\n"]

@@ -108,7 +108,7 @@ def draw_curve(values: Mapping[int, pd.DataFrame], out: Path, title: str) -> Pat
 
 
 def name_files(files: Sequence[str]) -> dict[str, str]:
-    """The files by their names, or by their paths if two have the same name."""
+    """The paths of files by the name to show: the file name, or the path if two files have the same name."""
     names = [Path(file).name for file in files]
     by_name = {file if names.count(name) > 1 else name: file for file, name in zip(files, names, strict=True)}
     if len(by_name) < len(files):
@@ -121,7 +121,7 @@ def _sizes(has: Mapping[str, int], size: int | None, equal: bool) -> dict[str, i
     if size is None:
         return {name: has[smallest] if equal else n for name, n in has.items()}
     if not 1 <= size <= has[smallest]:
-        raise BadInput(f"'{smallest}' has {has[smallest]:,} sentences. Got `size={size}`: choose 1 to that many.")
+        raise BadInput(f"`size` must be from 1 to {has[smallest]:,}, the sentences of '{smallest}'. Got {size}.")
     return dict.fromkeys(has, size)
 
 
@@ -136,13 +136,13 @@ def _changes(scores: Mapping[str, pd.DataFrame], seed: int) -> pd.DataFrame:
 
 
 def check_folder(out: Path, force: bool) -> None:
-    """Raise an error before anything is counted if the folder cannot be written to, or is a run's."""
+    """Raise an error, before anything is counted, if the folder has a run or (without `force`) counts."""
     if (out / "run.json").exists():
         raise BadInput(f"'{out}' is the run of a model. Give another folder as `out`.")
     existed = out.exists()
     prepare(out)
     if not existed:
-        out.rmdir()  # it is made again once there is something to write
+        out.rmdir()  # created again when there is something to write
     check_new(out / FILE, force)
 
 
@@ -154,7 +154,7 @@ def write_folder(
     files: Mapping[str, Path | None],
     lang: str | None,
 ) -> Path:
-    """Write the counts and their page, whose path is returned; `files` are the user's own lists, by their kind."""
+    """Write the counts and their page, and return the path of the page. `files` are the user's own lists, by kind."""
     listed = "words" if vocabulary.beside else "professions"
     own = {kind: public_path(path) for kind, path in files.items() if path}
     english = "English, as you said" if lang else "English, by its function words"
@@ -183,7 +183,7 @@ def write_folder(
 
 
 def _example_words(counted: CorpusCount) -> dict[str, str]:
-    """The words to show with examples, and the gender that these should be about; empty for either."""
+    """The words to show with examples, and the gender that the examples should be about; empty for any gender."""
     sides = {"women": "female", "men": "male"}
     words = {word: sides[who] for who, listed in around(counted).items() for word in listed}
     return dict.fromkeys(map(str, counted.beside["profession"]), "") | words

@@ -1,4 +1,4 @@
-"""Fine-tune a model on texts, measure it, and keep what was measured."""
+"""Fine-tune a model on texts, measure it, and keep the runs."""
 
 import hashlib
 import shutil
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 Tasks = Mapping[str, Sequence[str]]
 """What to measure: the measures of each dataset."""
 Lessons = Callable[[int], Sequence[Any]]
-"""What a model is trained on in each draw: texts, or whatever its training takes."""
+"""Gives the lessons of a draw: texts, or other examples that the training function takes."""
 Train = Callable[[str, Sequence[Any], Any, Path], object]
-"""Fine-tunes a base on lessons by a recipe, and leaves the model in a folder."""
+"""Fine-tunes a base model on lessons by a recipe, and saves the model in a folder."""
 
 
 def check(recipe: "str | loop.Recipe | None" = None, *, draws: int = 1, limit: int | None = None) -> None:
@@ -35,11 +35,11 @@ def check(recipe: "str | loop.Recipe | None" = None, *, draws: int = 1, limit: i
         recipe_of(recipe)
     for name, value in (("draws", draws), ("limit", limit)):
         if value is not None and value < 1:
-            raise BadInput(f"{name} must be at least 1. Got {value}.")
+            raise BadInput(f"`{name}` must be at least 1. Got {value}.")
 
 
 def trained(base: str, texts: Sequence[str], recipe: "loop.Recipe", out: Path, name: str) -> Path:
-    """The folder of the model fine-tuned on these texts: trained once, and found again by a hash of its inputs."""
+    """The folder of the model fine-tuned on these texts; a hash of the inputs in its name finds an earlier training."""
     folder = _folder(base, texts, recipe, out, name)
     train_masked(base, texts, recipe, folder)
     return folder
