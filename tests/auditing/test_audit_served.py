@@ -208,7 +208,7 @@ def test_the_doctor_says_what_a_server_gives(server: FakeServer, capsys: pytest.
 @pytest.mark.parametrize(
     ("more", "word"),
     [
-        (["--base-url", "nowhere"], "address"),
+        (["--base-url", "nowhere"], "`base_url`"),
         (["--base-url", f"http://u:{KEY}@localhost/v1"], "password"),
         (["--base-url", "http://127.0.0.1:9/v1"], "no server"),
         (["--concurrency", "0"], "`concurrency`"),

@@ -133,7 +133,7 @@ def test_changes_are_the_differences_of_the_values(taught: Learned) -> None:
 
 
 def test_sizes_may_be_given_or_left_unequal(base: str, corpora: dict[str, str], tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="60 sentences"):
+    with pytest.raises(BadInput, match="from 1 to 60"):
         learned({"short": corpora["short"]}, model=base, size=61, out=tmp_path)
     with pytest.raises(BadInput, match="once"):
         name_files(["a/b.txt", "a/b.txt"])

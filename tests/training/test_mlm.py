@@ -181,7 +181,7 @@ def test_a_checkpoint_of_another_recipe_or_a_broken_one_is_not_used(
 
 def test_a_small_corpus_is_warned_of(base: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     finetune(str(base), tiny.TEXTS, dataclasses.replace(QUICK, epochs=1), tmp_path / "small")
-    assert "Only 8 sentences" in caplog.text
+    assert "only 8 sentences" in caplog.text
 
 
 def test_a_full_disk_is_said_so(base: Path, tmp_path: Path) -> None:
