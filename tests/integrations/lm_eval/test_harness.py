@@ -274,7 +274,7 @@ def test_numbers_of_a_broken_model_are_refused_or_nan_too(
 def test_what_the_backend_cannot_do_is_a_sentence(backend: Any, causal: dict[str, Path]) -> None:
     from evenhand.integrations.lm_eval.backend import MaskedBackend
 
-    with pytest.raises(BadInput, match="cannot generate text"):
+    with pytest.raises(BadInput, match="must generate text"):
         backend.generate_until(requests("generate_until", ("Once", {})))
     for given, says in (
         ({}, "Say which model"),
