@@ -277,7 +277,7 @@ def test_what_the_backend_cannot_do_is_a_sentence(backend: Any, causal: dict[str
     with pytest.raises(BadInput, match="must generate text"):
         backend.generate_until(requests("generate_until", ("Once", {})))
     for given, says in (
-        ({}, "Say which model"),
+        ({}, "A model is needed"),
         ({"pretrained": "mini-en", "dtpye": "float32"}, "Did you mean 'dtype'"),
         ({"pretrained": "mini-en", "unscored": "zero"}, "'zero'"),
         ({"pretrained": "mini-en", "dtype": "int8"}, "int8"),
