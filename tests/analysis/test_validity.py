@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.analysis.reference import Followed, meta_evaluation
+from evenhand.analysis.reference import RateCorrelation, meta_evaluation
 from evenhand.measures import MEASURES
 from evenhand.models.loading.names import BUNDLED
 from helpers.written_runs import record, task
@@ -33,7 +33,7 @@ def bundled() -> dict[str, dict[str, str]]:
 TABLE, ROWS = documented(), bundled()
 
 
-def known(dataset: str, measure: str) -> Followed:
+def known(dataset: str, measure: str) -> RateCorrelation:
     found = meta_evaluation(record(), task(dataset, measure), ROWS[measure]["estimand"])
     assert found is not None
     return found
@@ -112,6 +112,6 @@ def test_of_causal_models_nothing_is_told() -> None:
 
 
 def test_a_value_that_never_changes_orders_nothing() -> None:
-    assert str(Followed("on pairs", "mini", 5, math.nan)) == (
+    assert str(RateCorrelation("on pairs", "mini", 5, math.nan)) == (
         "on pairs, it did not rank 5 small models, trained from mini, by the bias put in (its value never changed)"
     )

@@ -81,7 +81,7 @@ ORDERS, PARTLY = 0.9, 0.5
 
 
 @dataclass(frozen=True)
-class Followed:
+class RateCorrelation:
     """How well a measure's values on a dataset rank models trained at several rates of bias: `evenhand metaeval`."""
 
     reading: str
@@ -91,7 +91,7 @@ class Followed:
     spearman: float
     """The correlation with the rate of bias: above 0 if the value moves the right way, NaN if it never changed."""
     smallest: float = math.nan
-    """The change of the rate (between 0 and 1) that one audit detects half of the time; NaN if unknown."""
+    """The change of the rate that one audit detects half of the time: above 1 if none is, NaN if unknown."""
 
     @property
     def causal(self) -> bool:
@@ -111,7 +111,7 @@ class Followed:
         return f"{self.reading}, it {verb} {models} by the bias put in ({rank}{unseen})"
 
 
-def meta_evaluation(run: RunRecord, task: TaskRecord, estimand: str = "") -> Followed | None:
+def meta_evaluation(run: RunRecord, task: TaskRecord, estimand: str = "") -> RateCorrelation | None:
     """The meta-evaluation of a task's stereotype, default or own value (`estimand` empty); None if there is none."""
     known = _meta_evaluations().get((*task.name, estimand))
     of_files = run.audits[-1].kind == "vectors"  # only networks were trained
@@ -119,9 +119,9 @@ def meta_evaluation(run: RunRecord, task: TaskRecord, estimand: str = "") -> Fol
 
 
 @cache
-def _meta_evaluations() -> dict[tuple[str, str, str], Followed]:
+def _meta_evaluations() -> dict[tuple[str, str, str], RateCorrelation]:
     return {
-        (row["dataset"], row["measure"], row["estimand"]): Followed(
+        (row["dataset"], row["measure"], row["estimand"]): RateCorrelation(
             row["reading"],
             row["model"],
             int(row["models"]),

@@ -75,7 +75,9 @@ def _stream_files(file: Path, out: Path | None, suffix: str, *, trail: bool) -> 
     if suffix not in ("txt", "csv", "tsv", "jsonl"):
         raise BadInput(f"`input_format` must be txt, csv, tsv or jsonl. Got '{suffix}'.")
     if writes and (trail or file.is_dir() or file.suffix == ".parquet"):
-        raise BadInput("Standard output takes one text or table, no folder, parquet or edit log. Give `out`.")
+        raise BadInput(
+            "Standard output can take one text or table, but no folder, parquet file or edit log. Give `out`."
+        )
     with TemporaryDirectory() as folder:
         source = Path(folder, f"input.{suffix}")
         target = Path(folder, f"output{source.suffix if reads else file.suffix}")

@@ -74,7 +74,7 @@ def export(
         raise BadInput(f"'{to}' takes one run. Got {len(loaded)}. Export them one by one, or choose from: {many}.")
     if into is not None:
         if to != "model-card" or out is not None:
-            raise BadInput("`into` is for the format model-card only, and cannot be combined with `out`.")
+            raise BadInput("`into` is for the format model-card, without `out`. Give one of them.")
         return _insert_into_card(Path(into).expanduser(), loaded)
     text = chosen.write(loaded, **options)
     if out is not None:

@@ -206,7 +206,7 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         return "; ".join(f"{judged.rule}: {judged.says}" for judged in verdict.rules if judged.verdict == "fail")
 
     def _check_out(self, step: int, fingerprint: str) -> None:
-        """Raise RunError unless all runs in `out` are of earlier steps of this training, and of the same items."""
+        """Raise RunError if `out` has runs of another training, of other weights at this step, or of other items."""
         runs = self._runs()
         if strange := [path.name for path, _ in runs if not re.fullmatch(r"step-\d{6,}", path.name)]:
             raise RunError(f"'{self.out}' has a run that is not of a step: '{strange[0]}'. Choose another `out`.")

@@ -16,7 +16,7 @@ from evenhand.models.base import OwnInputs, Read, Reading
 from evenhand.papers.base import Reproduction, file_name, load_published, versus
 from evenhand.papers.findings import changes, evaluate_hypotheses, pairs, signed_ranks
 
-LENGTH = 16  # the power of two above the length of the longest sentence, in words instead of tokens
+LENGTH = 16  # the next power of two above the length of the longest sentence, in words instead of tokens
 
 
 class AsReleased(OwnInputs):

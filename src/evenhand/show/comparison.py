@@ -14,7 +14,7 @@ from evenhand.show.tables import P, cell, line, table
 from evenhand.stats.verdict import FAMILY
 
 WORDS = ("dataset", "measure", "run", "group", "moved")
-HEADS = ("run", "group", "before", "after", "change", "95 % interval", "p_holm", "detectable", "n", "left out", "moved")
+HEADS = ("run", "group", "before", "after", "change", "95 % interval", "p_holm", "detectable", "n", "excluded", "moved")
 
 MOVED = (
     "Moved, nearer to or farther from where it should be: the interval of the change in distance excludes 0, and its "
@@ -90,7 +90,7 @@ def title(comparison: Comparison) -> str:
 
 
 def _heads(comparison: Comparison) -> list[str]:
-    needed = {"run": len(comparison.runs) > 2, "left out": any(row.left_out for row in comparison.rows)}
+    needed = {"run": len(comparison.runs) > 2, "excluded": any(row.left_out for row in comparison.rows)}
     return [head for head in HEADS if needed.get(head, True)]
 
 
@@ -109,7 +109,7 @@ def _cells(rows: Sequence[Change], heads: Sequence[str]) -> list[list[str]]:
             "p_holm": cell(row.p_holm, P),
             "detectable": cell(row.detectable, ".3f"),
             "n": f"{row.n:,}",
-            "left out": f"{row.left_out:,}",
+            "excluded": f"{row.left_out:,}",
         }
         for row in rows
     ]
@@ -155,7 +155,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     for dataset, n in comparison.shared.items():
         yield f"{dataset}: the runs are of different samples, and compared by the {n:,} items that both have."
     if any(row.left_out for row in comparison.rows):
-        yield "Left out: items that one of the two runs could not score."
+        yield "Excluded: items that one of the two runs could not score."
     for missing in comparison.left_out:
         yield f"Not compared: {missing['measure']} on {missing['dataset']}, only in {', '.join(missing['only_in'])}."
     if comparison.runs[0].record.partial:

@@ -170,7 +170,7 @@ def settings(
     if to == "neutral" and (only or listed or word_pairs):
         raise BadInput(
             "`only`, your names and `word_pairs` cannot be combined with `to='neutral'`, which makes words of both "
-            "genders neutral and leaves names unchanged."
+            "genders neutral and leaves names unchanged. Remove them."
         )
     if lang not in (None, "en") and not word_pairs:
         raise BadInput(f"`lang='{lang}'` needs `word_pairs`, a list of gendered words of that language.")

@@ -147,7 +147,7 @@ class Runs:
             if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(self.root):
                 raise RunError(f"{path.name} is a link to a place outside the served folder. Replace it by a copy.")
             if not (path.is_file() or path.is_dir()) and os.path.lexists(path):  # a temporary file may be gone
-                raise RunError(f"{path.name} is not a file. It was not written by an audit: remove it.")
+                raise RunError(f"{path.name} is not a file, and was not written by an audit. Remove or replace it.")
 
     def public_message(self, error: Exception) -> str:
         """The message of an error, with the served folder named as it was given to the server."""

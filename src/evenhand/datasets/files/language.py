@@ -42,7 +42,7 @@ def not_english(texts: Iterable[str]) -> str:
     words = Counter(word.lower() for text in sample for word in WORD.findall(text))
     letters, others = sum(len(word) * n for word, n in words.items()), sum(len(NOT_LATIN.findall(t)) for t in sample)
     if others > letters / 2:
-        return f"The texts are not English: {others:,} of their {letters:,} letters are not Latin."
+        return f"The texts seem not to be English: {others:,} of their {letters:,} letters are not Latin."
     n = words.total()
     hits = {language: sum(words[word] for word in listed) for language, listed in _function_words_by_language().items()}
     english = hits.pop("English")

@@ -19,16 +19,16 @@ def first_mentions(model: Any, asked: Sequence[tuple[FirstMention, Ids]]) -> lis
     of_path = [n for n, (question, _) in enumerate(asked) for _ in range(question.paths)]
     seeds = [(question.text, question.seed, path) for question, _ in asked for path in range(question.paths)]
     draws = Draws.of(seeds, first.longest, model.network.device)
-    followed = _Followed(model, [question for question, _ in asked], Paths(model, [ids for _, ids in asked]), of_path)
+    texts = _DistinctTexts(model, [question for question, _ in asked], Paths(model, [ids for _, ids in asked]), of_path)
     for step in range(first.longest):
-        weights = followed.weigh()
-        drawn = draws.tokens(followed.live, step, weights, followed.row_of)
-        followed.go_on(drawn, last=step + 1 == first.longest)
-        if not len(followed.live):
+        weights = texts.weigh()
+        drawn = draws.tokens(texts.live, step, weights, texts.row_of)
+        texts.go_on(drawn, last=step + 1 == first.longest)
+        if not len(texts.live):
             break
     else:
-        followed.finish()
-    masses = iter(followed.masses.tolist())
+        texts.finish()
+    masses = iter(texts.masses.tolist())
     answers = []
     for question, _ in asked:
         numbers = tuple(number for _ in range(question.paths) for number in next(masses))
@@ -51,7 +51,7 @@ def word_tokens(model: Any, question: FirstMention) -> WordTokens:
     return known[key]  # type: ignore[no-any-return]
 
 
-class _Followed:
+class _DistinctTexts:
     """The distinct texts that all paths have drawn so far, one in each row.
 
     Paths with the same tokens share a row. `states` has the last letters of each row. `left` is the probability of the

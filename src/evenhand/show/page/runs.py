@@ -72,8 +72,8 @@ def write(runs: Sequence[StoredRun], path: Path) -> None:
         html = page(runs).encode()
         write_whole(path, lambda file: file.write(html))
     except Exception as error:
-        why, again = str(error).rstrip("."), " ".join(str(run.path) for run in runs)
-        log.warning(f"The page '{path}' could not be written: {why}. The results are complete: evenhand report {again}")
+        why, again = str(error).rstrip("."), f"Make it again: evenhand report {' '.join(str(run.path) for run in runs)}"
+        log.warning(f"The page '{path}' could not be written: {why}. The results are complete. {again}")
 
 
 def policy() -> str:
