@@ -269,8 +269,8 @@ def _from_file(recorded: TaskRecord, file: Path, places: Sequence[Path]) -> Data
     paths = [path for path in dict.fromkeys(candidates) if path.is_file()]
     if not paths:
         raise BadInput(
-            f"The run was made with the file '{file}', which is neither in the current folder nor near the run. Give "
-            f"its path, which ends in {file.name}, as `file`."
+            f"The run was made with the file '{file}', which was not found, neither there nor near the run. Give its "
+            f"path, which ends in {file.name}, as `file`."
         )
     for path in paths:
         try:

@@ -1,6 +1,7 @@
 """An audit of a causal model: the suites that suit it, with candidates to compare, and what is said of the rest."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from evenhand.core.items import Sentence
 from evenhand.core.questions import Answer, Fill, Question, Span
 from evenhand.datasets import blanks
 from evenhand.errors import BadInput
+from evenhand.models import ModelSource
 from evenhand.models.table import Table
 from helpers import tiny
 from helpers.typed import all_of
@@ -164,3 +166,15 @@ def test_pronouns_of_one_blank_sum_to_one(folder: Path) -> None:
     asked = [q for name in ("pronoun", "singular-they") for q in measures.load(name, among="candidates").ask(item)]
     assert sum(math.exp(answer.logp) for answer in model.answer(asked)) == pytest.approx(1)
     assert model.answer([Likelihood(item.text)])[0].logp < 0
+
+
+def test_of_a_model_of_unknown_kind_the_missing_datasets_are_those_of_its_kind(
+    data: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "crows-pairs").symlink_to(data / "crows-pairs")
+    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
+    caplog.set_level("INFO")
+    source = replace(ModelSource.of(folder), kind="")  # as of a Hub model
+    evenhand.audit(source, suite="known", limit=2, out=tmp_path)  # type: ignore[arg-type]
+    assert caplog.text.count("not fetched") == 1
+    assert "gest-causal" in caplog.text

@@ -116,7 +116,7 @@ def test_a_copy_of_the_eec_is_read_by_its_templates(tmp_path: Path) -> None:
     (tmp_path / "eec.csv").write_text(EEC)
     dataset = datasets.load("eec", file=str(tmp_path / "eec.csv"))
     assert [i.id for i in dataset.items] == ["1", "2", "3"]
-    assert "excluded: 1 rows with himself or herself, 1 without an emotion word" in dataset.about
+    assert "left out: 1 rows with himself or herself, 1 without an emotion word" in dataset.about
     _, second, third = all_of(Sentence, dataset.items)
     assert second.target.of(second.text) == "aunt"
     assert (third.target.start, third.attribute.start) == (18, 22)  # not the first man

@@ -68,6 +68,13 @@ def test_whoever_listens_but_is_no_cluster_is_not_waited_for(monkeypatch: pytest
             pass
 
 
+def test_a_cluster_that_gives_no_reason_is_an_error_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    silent = subprocess.CalledProcessError(1, "ray", stderr="\n")
+    monkeypatch.setattr(socket, "create_connection", lambda *_, **how: (_ for _ in ()).throw(silent))
+    with pytest.raises(ClusterError, match="no reason was given"):
+        remote.check_reachable("head:6379")
+
+
 @pytest.mark.parametrize("address", ["ray://head:10001", "6379", "head:", ":6379"])
 def test_an_address_that_is_none_is_refused(address: str) -> None:
     with pytest.raises(BadInput, match="HOST:PORT"):

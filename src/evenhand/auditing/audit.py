@@ -76,13 +76,15 @@ def run_audit(
     server = source.place.engine == OPENAI or isinstance(source.given, Recognisable)
     uncounted = server or isinstance(source.given, CountsRequests)  # only the loaded model can count its requests
     spec = replace(spec, server=server, chats=server, asking=(lambda question: ()) if uncounted else None)
-    tasks = checked_tasks(source.kind or "masked", spec) if source.kind or not spec.needs_kind else []
+    kind = source.kind
+    tasks = checked_tasks(kind or "masked", spec, quiet=not kind) if kind or not spec.needs_kind else []
     with output_folder(path):
         model = source.load()
         chats = server and isinstance(model, Chats) and model.chats
-        if source.kind != kind_of(model) or chats != spec.chats or spec.budget:
+        kind = kind_of(model)
+        if source.kind != kind or chats != spec.chats or spec.budget:
             spec = replace(spec, chats=chats, asking=model.requests if isinstance(model, CountsRequests) else None)
-            tasks = checked_tasks(kind_of(model), spec, quiet=bool(tasks))
+            tasks = checked_tasks(kind, spec, quiet=bool(tasks) and kind == source.kind)
         name = name or model.name
         tasks, excluded = _askable_tasks(model, tasks)
         records = [planned.record for planned in tasks]

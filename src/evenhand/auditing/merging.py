@@ -31,6 +31,7 @@ log = logging.getLogger(__name__)
 def check_overwrite(path: Path, record: RunRecord | None, tasks: Sequence[TaskRecord]) -> None:
     """Raise an error if the results of `tasks` must not replace the results in the folder, whose record is `record`."""
     known = {task.name: task for task in record.tasks} if record else {}
+    imported = {task.name for audit in record.audits if audit.imported for task in audit.tasks} if record else set()
     for task in tasks:
         if (before := known.get(task.name)) is None:
             continue
@@ -49,7 +50,7 @@ def check_overwrite(path: Path, record: RunRecord | None, tasks: Sequence[TaskRe
                 f"'{path}' has {results} from another file: {before.dataset_options.get('file') or 'a built-in one'}. "
                 f"Rename the dataset or the file, or choose another `name`."
             )
-        if _options(before) != _options(task):
+        if _options(before) != _options(task) and task.name not in imported:  # imports may say more, or less, of them
             raise RunError(
                 f"'{path}' has {results} with other options under the same name, as an older version of evenhand "
                 f"stored them. {rescore_hint(path)}"

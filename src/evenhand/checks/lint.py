@@ -86,14 +86,16 @@ def _pairs(file: str, named: Dataset | None, stereotype: str, counterpart: str) 
         return
     for item in named.items:
         if not isinstance(item, Pair):
-            raise BadInput(f"Dataset '{file}' has {type(item).__name__} items. Only sentence pairs can be checked.")
+            raise BadInput(
+                f"Dataset '{file}' has {type(item).__name__} items. Only sentence pairs and NLI pairs can be checked."
+            )
         yield item.id, item.stereotype, item.counterpart
 
 
 def _token_counter(name: str) -> Count:
     model = models.load(name)
     if not isinstance(model, TokenCounter):
-        raise BadInput(f"'{name}' cannot count tokens. Choose a masked language model as `model`, or None.")
+        raise BadInput(f"'{name}' cannot count tokens. Choose a masked language model as `model`, or none.")
 
     def count(texts: Sequence[str]) -> list[int]:
         known = [(text, Span(0, len(text))) for text in texts if text.strip()]

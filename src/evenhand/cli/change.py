@@ -131,7 +131,7 @@ def train(
     out: Annotated[Path, Says("The folder for the new model.")],
     dev: Annotated[str | None, Says("Examples to test it on. Default: a release's dev set.")] = None,
     epochs: Annotated[int, Says("Number of training epochs.")] = 5,
-    rate: Annotated[float, Says("The learning rate.", "--lr")] = 2e-5,
+    learning_rate: Annotated[float, Says("The learning rate.", "--lr")] = 2e-5,
     batch: Annotated[int, Says("Examples per step.")] = 32,
     limit: Annotated[int | None, Says("Train on a random sample of N examples.", min=1)] = None,
     seed: Seed = 42,
@@ -151,6 +151,6 @@ def train(
     rows = training.rows
     if limit is not None and limit < len(rows):
         rows = random.Random(seed).sample(rows, limit)
-    recipe = replace(NLI_RECIPE, epochs=epochs, learning_rate=rate, batch=batch, seed=seed)
+    recipe = replace(NLI_RECIPE, epochs=epochs, learning_rate=learning_rate, batch=batch, seed=seed)
     tuned = finetune_nli(model, rows, recipe, out, dev=held_out.rows if held_out else (), labels=labels)
     terminal.show(f"Accuracy: {tuned.accuracy}.", f"Model: {tuned.folder}")

@@ -143,7 +143,7 @@ class Triple:
     def __post_init__(self) -> None:
         for name in ("stereotype", "anti_stereotype", "unrelated", "context"):
             if not getattr(self, name).strip():
-                raise BadInput(f"Triple '{self.id}' needs a text as `{name}`. Got {getattr(self, name)!r}.")
+                raise BadInput(f"Triple '{self.id}' needs a text as its {name}. Got {getattr(self, name)!r}.")
         fits = BLANK in self.context and len(self.fillers) == 3 and all(map(str.strip, self.fillers))
         if self.fillers and not fits:
             wanted = f"three words as `fillers`, for the {BLANK} of its context"
@@ -258,7 +258,7 @@ class Choice:
     def __post_init__(self) -> None:
         for name in ("context", "question"):
             if not getattr(self, name).strip():
-                raise BadInput(f"Choice '{self.id}' needs a text as `{name}`. Got {getattr(self, name)!r}.")
+                raise BadInput(f"Choice '{self.id}' needs a text as its {name}. Got {getattr(self, name)!r}.")
         if len({option.strip() for option in self.options} - {""}) < max(2, len(self.options)):
             raise BadInput(f"Choice '{self.id}' needs two or more different options. Got {self.options}.")
         for name in ("right", "stereotype", "unknown", "female", "male"):

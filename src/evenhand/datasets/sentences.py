@@ -149,7 +149,7 @@ def eec(file: str, sha256: str = "") -> Dataset:
     items = list(_eec_sentences(file, table))
     return Dataset(
         name="eec",
-        about=f"Person words and names with emotion words; excluded: {reflexive} rows with himself or herself, "
+        about=f"Person words and names with emotion words; left out: {reflexive} rows with himself or herself, "
         f"{len(table) - len(items) - reflexive} without an emotion word.",
         source="Kiritchenko and Mohammad 2018, Gender and Race Bias in Two Hundred Sentiment Analysis Systems",
         licence="as upstream (research)",

@@ -108,8 +108,9 @@ def check_reachable(address: str) -> None:
 
 
 def _no_cluster_error(address: str, why: str) -> ClusterError:
+    last = [*(why.strip().splitlines() or ["no reason was given"])][-1].rstrip(".")
     return ClusterError(
-        f"There is no Ray cluster at {address}: {why.strip().splitlines()[-1].rstrip('.')}. Start a cluster with `ray "
+        f"There is no Ray cluster at {address}: {last}. Start a cluster with `ray "
         "start --head`, add other machines with `ray start --address HOST:PORT`, and run this command on one of its "
         "machines. To use only this machine, remove `address`."
     )

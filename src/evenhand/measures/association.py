@@ -49,7 +49,7 @@ class Association:
         if self.among == "candidates":
             if item.phrase is None or not item.candidates:
                 needs = "the person words that could replace the target: `phrase` and `candidates` of the item"
-                raise BadInput(f"With among='candidates' {self.name} needs {needs}. Item '{item.id}' lacks them.")
+                raise BadInput(f"With among='candidates' {self.name} needs {needs}. This one lacks them.")
             place, candidates = item.phrase, item.candidates
         word = place.of(item.text)
         seen = Fill(item.text, place, word, among=candidates)

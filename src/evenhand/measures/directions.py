@@ -13,7 +13,7 @@ from evenhand.core.items import Place, Target
 from evenhand.core.measure import Better, Favours, Unscored
 from evenhand.core.questions import Answer, Embed
 from evenhand.core.scores import Mean, Score, Summary, mean, mean_size
-from evenhand.errors import BadInput
+from evenhand.errors import BadInput, check_known
 from evenhand.measures.weat import OfVectors, Shared
 from evenhand.stats.intervals import Floats, Resampled
 
@@ -54,11 +54,10 @@ class Ripa(OfVectors):
 def places_of_pairs(item: Target, measure: str, name: str = "") -> list[Place]:
     """The attributes of an item, the two words of each pair in turn; with `name`, only those of this pair."""
     if not item.paired:
-        wanted = "attributes that are pairs of a man's and a woman's word"
-        raise BadInput(f"'{measure}' needs {wanted}. Those of item '{item.id}' are no pairs. Use weat.")
+        raise BadInput(f"'{measure}' needs attributes that are pairs of a man's and a woman's word. Use weat.")
     pairs = [("-".join(span.of(text) for text, span in pair), pair) for pair in zip(*item.attributes, strict=True)]
-    if name and name not in (names := dict(pairs)):
-        raise BadInput(f"Unknown pair of attributes '{name}'. Available: {', '.join(names)}.")
+    if name:
+        check_known("pair of attributes", [name], dict(pairs))
     return [place for known, pair in pairs if name in ("", known) for place in pair]
 
 

@@ -92,8 +92,8 @@ class Gest(PronounBlank):
 
     def ask(self, item: Blank) -> tuple[Fill, ...]:
         if item.groups.get("stereotype") not in WOMEN + MEN:
-            known = f"'{WOMEN[0]}' to '{MEN[-1]}'"
-            raise BadInput(f"{self.name} needs items with a group `stereotype`, {known}. Got {dict(item.groups)}.")
+            known = f"whose values are '{WOMEN[0]}' to '{MEN[-1]}'"
+            raise BadInput(f"{self.name} needs items with a group 'stereotype', {known}. Got {dict(item.groups)}.")
         return self.fills(item, 0, 1)
 
     def score(self, item: Blank, answers: Sequence[Answer]) -> float:

@@ -170,7 +170,7 @@ class LogProbabilityBias(PronounBlank):
 
     def ask(self, item: Blank) -> tuple[Fill, ...]:
         if item.attribute is None:
-            raise BadInput(f"{self.name} needs items with an `attribute`, a profession. Item '{item.id}' has none.")
+            raise BadInput(f"{self.name} needs items with an `attribute`, a profession. This one has none.")
         hidden = (item.attribute,)
         if self.formula == "paper":
             return self.fills(item, 0, 1) + self.fills(item, 0, 1, hidden=hidden)

@@ -144,6 +144,15 @@ def test_how_texts_were_drawn_is_recorded_only_if_the_user_says_it(tmp_path: Pat
             assert stated == given
 
 
+def test_texts_are_imported_again_whatever_is_said_of_how_they_were_drawn(tmp_path: Path) -> None:
+    for given in ({}, {"temperature": 1.0, "longest": 40}, {}):
+        run = taken(SOURCES["ids"](tmp_path), tmp_path, options=OPTIONS | given)
+        assert {name in task.measure_options for task in run.record.tasks for name in ("longest", "temperature")} == {
+            bool(given)
+        }
+        assert found(run) == FOUND
+
+
 def test_columns_have_names_of_their_own(tmp_path: Path) -> None:
     source = table(tmp_path / "a.csv", id=[OTHER] * 4, key=[ITEM] * 4, written=["She."] * 4, story=TEXTS)
     assert found(taken(source, tmp_path, columns={"id": "key", "written": "story"})) == FOUND

@@ -269,8 +269,8 @@ def _tasks(log: Log, name: str, foreign: Foreign, kind: str) -> list[PlannedTask
     possible = [planned for planned in same_questions(tasks) if log.probable or not _needs_probabilities(planned)]
     if spec.measures and (lost := [planned.task.measure.name for planned in tasks if planned not in possible]):
         raise BadInput(
-            f"{', '.join(lost)} needs probabilities, and {log.path.name} has replies only. Use a provider that gives "
-            "log-probabilities: inspect eval ... --logprobs --top-logprobs 20."
+            f"Probabilities are needed for {', '.join(lost)}, and {log.path.name} has replies only. Use a provider "
+            "that gives log-probabilities: inspect eval ... --logprobs --top-logprobs 20."
         )
     return possible
 

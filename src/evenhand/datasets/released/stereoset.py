@@ -74,7 +74,7 @@ def _filler(row: Mapping[str, str], sentence: str) -> str:
 
 def _rows(path: Path, task: str) -> Iterator[dict[str, str]]:
     """The items of a task as rows: COLUMNS, task, the sentence of each label, and its id."""
-    again = f"'{path}' is not StereoSet's dev.json: {{}}. Fetch it again, or copy the release's file."
+    again = f"'{path}' cannot be read as StereoSet's dev.json: {{}}. Fetch it again, or copy the release's file."
     try:
         items = read_parsed(path, json.loads)["data"][task]
         if not isinstance(items, list):

@@ -15,7 +15,7 @@ from torch import Tensor
 from evenhand.models.planning.plan import Ids
 
 BLOCK = 256
-"""First a block of this many tokens is drawn, then a token of it. Summing over all tokens takes ten times as long."""
+"""First a block of this many tokens is drawn, then a token of it. Summing over all tokens takes 12 times as long."""
 BELOW_ONE = 1 - 1e-12
 """Numbers are clamped to this: a number that was rounded to 1 would draw a token of weight 0."""
 

@@ -81,7 +81,7 @@ class NetworkModel(ABC):
 
     @abstractmethod
     def _try_out(self) -> None:
-        """Turn off selecting positions, padding or branching if a few inputs show that it changes answers."""
+        """Select positions, pad and branch only if a few inputs show that this changes no answer."""
 
     @property
     def pad(self) -> int:

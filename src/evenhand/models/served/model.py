@@ -184,10 +184,10 @@ class ServedModel:
         for question, before in self.reference.items():
             now = Answer(tuple(reference_answer(self.client, question, self.ability)))
             if not (far := largest_difference(before, now)) <= self.tolerance:
-                change = f"by {far:.2g} nats" if far < math.inf else "in length"
+                change = f"differs by {far:.2g} nats from" if far < math.inf else "cannot be compared with"
                 raise ServerChanged(
-                    f"The numbers of '{self.name}' have changed: its answer to the reference question differs {change} "
-                    f"from the answer at the start. The last answers, at most {CHECKED_EVERY:,}, are discarded. Check "
+                    f"The numbers of '{self.name}' have changed: its answer to the reference question {change} "
+                    f"the answer at the start. The last answers, at most {CHECKED_EVERY:,}, are discarded. Check "
                     "what happened to the server, and run the same command again."
                 )
         self.good += 1

@@ -129,7 +129,7 @@ class Probe:
         return count if count >= FEWEST else 0
 
     def _check_logps(self, tokens: Sequence[Token]) -> None:
-        """Raise an error unless these are natural log-probabilities: at most 0, not all 0, of sum at most 1."""
+        """Raise an error unless these are natural logarithms of probabilities: in sum at most 1, and not all 1."""
         logps = [logp for token in tokens for _, logp in token.top] + [t.logp for t in tokens if t.logp is not None]
         if len(logps) > 2 and not any(logps):
             raise UnfitModel("Every log-probability that the server gives is 0. Turn logprobs on.", check="numbers")
