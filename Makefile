@@ -9,11 +9,14 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 audit: .venv/installed            ## measure the bundled model and say what the numbers show
 	@$(BIN)/evenhand audit
 
+# Compiled files are kept, or each of the many processes of the tests compiles the libraries again.
+RUN_TESTS := env -u PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+
 test: .venv/installed-test        ## run the tests, two files at a time; some of them: make test ARGS="-m data"
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(RUN_TESTS) --no-loadscope-reorder $(ARGS)
 
 fuzz: .venv/installed-test        ## 21,000 hostile inputs: about an hour on two cores; others: make fuzz INPUTS=100
-	@EVENHAND_FUZZ=$(INPUTS) OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile tests/fuzz tests/test_random_kills.py $(ARGS)
+	@EVENHAND_FUZZ=$(INPUTS) $(RUN_TESTS) tests/fuzz tests/test_random_kills.py $(ARGS)
 
 browser: .venv/bin/python         ## install Chromium (Debian's package, as root) and axe-core: the tests of pages need them
 	tools/browser.sh .venv/node_modules

@@ -61,12 +61,12 @@ def tasks(
     kind: str = "masked",
     *,
     asked: str = "",
-    usual: Mapping[str, Any] | None = None,
+    defaults: Mapping[str, Any] | None = None,
     quiet: bool = False,
 ) -> list[Task]:
     """The tasks of suites, or of all suites for that kind of model, in one language or several.
 
-    An option goes to every dataset and measure that has it. `usual` has defaults of options. `asked` is "chat" for a
+    An option goes to every dataset and measure that has it; `defaults` replace their own. `asked` is "chat" for a
     causal model that is asked in chats and "server" for one behind a server. Datasets that are not on this machine are
     logged unless `quiet`.
     """
@@ -87,7 +87,7 @@ def tasks(
             raise UnknownName(f"language of suite '{name}'", languages[0], by_language)
     pairs = [pair for code in languages for by_language in chosen.values() for pair in by_language.get(code, [])]
     of_suites = {name: value for dataset, _ in pairs for name, value in ASKED.get(dataset, {}).items()}
-    resolved = {**(usual or {}), **_resolve_options({**of_suites, **(options or {})}, pairs, kind)}
+    resolved = {**(defaults or {}), **_resolve_options({**of_suites, **(options or {})}, pairs, kind)}
     loaded = {name: _load_dataset(name, resolved) for name in dict.fromkeys(dataset for dataset, _ in pairs)}
     return [_task(loaded[dataset], measure, resolved, kind) for dataset, measure in dict.fromkeys(pairs)]
 
@@ -115,18 +115,18 @@ def tasks_on(
     which: Sequence[str | Measure[Any]] = (),
     options: Mapping[str, Any] | None = None,
     kind: str = "masked",
-    usual: Mapping[str, Any] | None = None,
+    defaults: Mapping[str, Any] | None = None,
 ) -> list[Task]:
     """The tasks for these datasets: with the named measures, or with all that suit their items."""
     sources: Sequence[Source] = [(datasets, {})] if isinstance(datasets, str) else datasets
     pairs: list[tuple[str | Dataset, Dataset, str | Measure[Any]]] = []
     for source, own in sources:
-        usual_or_own = {**(usual or {}), **(options or {}), **own}
-        dataset = source if isinstance(source, Dataset) else _load_dataset(source, usual_or_own)
+        defaults_and_own = {**(defaults or {}), **(options or {}), **own}
+        dataset = source if isinstance(source, Dataset) else _load_dataset(source, defaults_and_own)
         pairs += [(source, dataset, measure) for measure in _suitable_measures(dataset, which)]
     by_user = dict(options or {}) | {option: value for _, own in sources for option, value in own.items()}
     known = _resolve_options(by_user, [(source, measure) for source, _, measure in pairs], kind)
-    resolved = {**(usual or {}), **known}
+    resolved = {**(defaults or {}), **known}
     chosen = [
         _task(dataset, measure, resolved, kind) if isinstance(measure, str) else _labelled_task(dataset, measure, kind)
         for _, dataset, measure in pairs
@@ -198,8 +198,8 @@ def _labelled_task(dataset: Dataset, measure: Measure[Any], kind: str) -> Task:
     changed: dict[str, Any] = {}
     if not dataset.builder and dataset.name in datasets.BUILDERS:
         changed |= {k: v for k, v in dataset.options.items() if v != datasets.defaults_of(dataset.name).get(k, v)}
-    usual = measures.defaults_of(measure) | DEFAULTS.get(kind, {})
-    changed |= {k: v for k, v in _options(measure).items() if v != usual.get(k, v)}
+    defaults = measures.defaults_of(measure) | DEFAULTS.get(kind, {})
+    changed |= {k: v for k, v in _options(measure).items() if v != defaults.get(k, v)}
     texts = {option: str(value) for option, value in changed.items()}
     texts |= {k: sha256(v.encode()).hexdigest()[:8] for k, v in texts.items() if len(v) > LONGEST_VALUE}
     named = ", ".join(f"{option}={text}" for option, text in texts.items())

@@ -188,7 +188,7 @@ def test_a_list_of_large_runs_reads_their_records_alone(
         (lambda run: served.changed(run, schema=99), "of a newer version", "Upgrade evenhand"),
         (lambda run: served.changed(run, audits="all"), "damaged", "audits should be a valid"),
         (lambda run: served.changed(run, sha256=[]), "damaged", "sha256 should be an object"),
-        (lambda run: os.truncate(run / "run.json", listing.LARGEST + 1), "damaged", "not written by an audit"),
+        (lambda run: os.truncate(run / "run.json", listing.LARGEST + 1), "damaged", "no audit writes"),
         (lambda run: (run / "scores.parquet").unlink(), "damaged", "evenhand rescore"),
         (lambda run: os.truncate(run / "results.json", 0), "damaged", "missing or empty"),
     ],

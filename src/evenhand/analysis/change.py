@@ -126,7 +126,10 @@ def changes(before: StoredRun, after: StoredRun) -> list[Change]:
 
 
 def changes_frame(rows: Sequence[Change], **more: str) -> pd.DataFrame:
-    """The rows as a table. `more` are additional first columns, each with the attribute of a row that it holds."""
+    """The changes as a table with the columns `COLUMNS`.
+
+    `more` puts columns before them: the name of the column, and the attribute of a change that it holds.
+    """
     columns = more | {name: "name" if name == "measure" else name for name in COLUMNS}
     return pd.DataFrame([[getattr(row, name) for name in columns.values()] for row in rows], columns=list(columns))
 

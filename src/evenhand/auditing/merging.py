@@ -43,7 +43,7 @@ def check_overwrite(path: Path, record: RunRecord | None, tasks: Sequence[TaskRe
         if task.partial and (task.limit or 0) < (before.limit or 0):
             raise RunError(
                 f"'{path}' has {results} for {before.limit} items. Results for {task.limit} must not replace these. "
-                f"Choose another `out` or `name`, or a larger `{'budget' if task.budget else 'limit'}`."
+                f"Choose another `out` or `name`, or a `{'budget' if task.budget else 'limit'}` at least that large."
             )
         if _is_other_file(before, task):
             raise RunError(
@@ -187,7 +187,10 @@ def finish(
     reader: Reader | None,
     before: StoredRun | None = None,
 ) -> StoredRun:
-    """Write the run, with the results of `before` that the record keeps; then call `reader`, if given."""
+    """Write the run to `path` and give it to `reader`, if there is one.
+
+    Results of `before`, the run that `path` had, are written again where `record` still lists them.
+    """
     run = folder.write(path, record, results, {task.dataset.name: task.dataset.items for task in tasks}, before)
     if reader is not None:
         reader.read(run)

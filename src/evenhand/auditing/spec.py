@@ -111,7 +111,7 @@ class AuditSpec:
         sources += [("pairs", {"file": file, **language}) for file in _name_list(pairs, "pairs")]
         how = _measures(measure)
         if how and not sources:
-            raise BadInput("`measure` needs `dataset`, `templates` or `pairs`: a suite has its own measures.")
+            raise BadInput("`measure` needs `dataset`, `templates` or `pairs`, since a suite has its own measures.")
         if pairs and len(languages) > 1:
             raise BadInput(f"With `pairs`, `lang` must be one language. Got {', '.join(languages)}.")
         suite_names = _name_list(suite, "suite")
@@ -129,9 +129,9 @@ class AuditSpec:
 
     def tasks_for(self, kind: str, *, quiet: bool = False) -> list[PlannedTask]:
         """The tasks for that kind of model. Datasets that are not on this machine are logged unless `quiet`."""
-        usual = {"chat": True} if self.chats and self.options.get("by", "letters") in LISTED else {}
+        defaults = {"chat": True} if self.chats and self.options.get("by", "letters") in LISTED else {}
         if self.sources:
-            whole = suites.tasks_on(self.sources, self.measures, self.options, kind, usual)
+            whole = suites.tasks_on(self.sources, self.measures, self.options, kind, defaults)
             for dataset in (task.dataset for task in whole):
                 if self.languages and dataset.language not in self.languages:
                     got = f"Got `lang` '{', '.join(self.languages)}'"
@@ -139,7 +139,7 @@ class AuditSpec:
         else:
             chat = kind == "causal" and str(self.options.get("chat")).lower() == "true"
             asked = "server" if self.server else "chat" if chat else ""
-            how: dict[str, Any] = {"asked": asked, "usual": usual, "quiet": quiet}
+            how: dict[str, Any] = {"asked": asked, "defaults": defaults, "quiet": quiet}
             whole = suites.tasks(self.suite_names, self.languages or ["en"], self.options, kind, **how)
         tasks = whole if self.limit is None else sampled_tasks(whole, self.limit, self.seed)
         if self.budget is not None:
@@ -172,7 +172,7 @@ def _default_groups(items: Sequence[Item]) -> tuple[str, ...]:
 
 
 def _measures(given: Measures) -> list[str | Measure[Any]]:
-    """Names and objects as a list. Classes of objects are registered, so that their runs can be compared."""
+    """The measures as a list of names and objects. The class of each object is registered, so that runs can name it."""
     many: list[Any] = list(given) if isinstance(given, list | tuple) else [given] * (given is not None)
     if all(isinstance(each, str | Path) for each in many):
         return [*_name_list(many, "measure")]
@@ -214,7 +214,7 @@ def _argv(audit: AuditRecord, bundled: str) -> list[str]:
     """The command of an audit, with the options that are not the defaults."""
     loaded, task = audit.loaded, audit.tasks[0]
     source = str(loaded.get("source", "folder"))
-    usual = {"lang": "en", "suite": "all", "seed": 0, "dtype": "float32", "batch-size": "auto", "samples": 20}
+    defaults = {"lang": "en", "suite": "all", "seed": 0, "dtype": "float32", "batch-size": "auto", "samples": 20}
     given: list[tuple[str, Any]] = [("revision", loaded.get("revision") if source != "folder" else None)]
     if audit.suite is not None:
         given += [("suite", suite) for suite in audit.suite.split(", ")] + [("lang", t.language) for t in audit.tasks]
@@ -233,7 +233,7 @@ def _argv(audit: AuditRecord, bundled: str) -> list[str]:
         ("seed", task.seed),
     ]
     given += [("dtype", loaded.get("dtype_asked", loaded.get("dtype"))), ("batch-size", loaded.get("batch_size"))]
-    changed = dict.fromkeys((name, str(value)) for name, value in given if value not in (None, "", usual.get(name)))
+    changed = dict.fromkeys((name, str(value)) for name, value in given if value not in (None, "", defaults.get(name)))
     words = [word for name, value in changed for word in (f"--{name}", value)]
     return ["evenhand", "audit", bundled if source == "folder" else source, *words]
 
@@ -242,10 +242,10 @@ def _options(audit: AuditRecord) -> list[str]:
     """The options of datasets and measures that differ from their defaults, as name=value."""
     options: dict[str, Any] = {}
     for task in audit.tasks:
-        usual = datasets.defaults_of(task.dataset_builder) if task.dataset_builder in datasets.BUILDERS else {}
+        defaults = datasets.defaults_of(task.dataset_builder) if task.dataset_builder in datasets.BUILDERS else {}
         given = {k: v for k, v in task.dataset_options.items() if k not in ("file", "sha256")}
-        options |= {k: v for k, v in given.items() if v != usual.get(k, v)}
+        options |= {k: v for k, v in given.items() if v != defaults.get(k, v)}
         if task.measure in measures.MEASURES:
-            usual = measures.defaults_of(measures.MEASURES[task.measure]()) | suites.DEFAULTS.get(audit.kind, {})
-            options |= {k: v for k, v in task.measure_options.items() if v != usual.get(k, v)}
+            defaults = measures.defaults_of(measures.MEASURES[task.measure]()) | suites.DEFAULTS.get(audit.kind, {})
+            options |= {k: v for k, v in task.measure_options.items() if v != defaults.get(k, v)}
     return [f"{name}={value}" for name, value in options.items()]

@@ -246,7 +246,7 @@ def _facts(point: ModelSource | StoredRun) -> dict[str, Any]:
 
 
 def _settings(folder: Path) -> dict[str, Any]:
-    """The architecture in config.json, or the base model of an adapter; nothing if these cannot be read."""
+    """The architecture in config.json, or an adapter's base model; empty if the file cannot be read."""
     try:
         if (folder / ADAPTER).is_file():
             return {"base model": read_parsed(folder / ADAPTER, json.loads).get("base_model_name_or_path")}

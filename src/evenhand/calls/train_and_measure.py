@@ -72,7 +72,7 @@ class Study:
         return pd.concat([self._audit(model, dataset).scores for dataset in self.tasks], ignore_index=True)
 
     def scores(self, name: str, lessons: Lessons) -> pd.DataFrame:
-        """The scores of models fine-tuned on the lessons of each draw, with a column `draw`."""
+        """Fine-tune a model on the lessons of each draw, and return the scores of all, with a column `draw`."""
         runs = self.train_and_audit(name, lessons)
         return pd.concat([run.scores.assign(draw=draw) for draw, run in runs], ignore_index=True)
 

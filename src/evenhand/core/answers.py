@@ -107,7 +107,7 @@ class Span:
     stop: int
 
     def of(self, text: str) -> str:
-        """The characters of the span."""
+        """The part of `text` that the span covers."""
         return text[self.start : self.stop]
 
     def shift(self, by: int) -> "Span":

@@ -264,7 +264,9 @@ class Choice:
         for name in ("right", "stereotype", "unknown", "female", "male"):
             place = getattr(self, name)
             if place is not None and place not in range(len(self.options)):
-                raise BadInput(f"Choice '{self.id}': `{name}` must be the index of an option. Got {place!r}.")
+                raise BadInput(
+                    f"Choice '{self.id}': `{name}` must be an index of `options`, counted from 0. Got {place!r}."
+                )
         places = list(range(len(self.options)))
         if wrong := [order for order in self.orders if sorted(order) != places]:
             raise BadInput(f"Choice '{self.id}': each of `orders` must list all indices once. Got {wrong[0]}.")
@@ -275,9 +277,9 @@ class Choice:
 
 
 def check_readable(*texts: str) -> None:
-    """Raise BadInput for a text that no model can read: of more than 10,000 characters, or with a lone surrogate.
+    """Raise BadInput for a text of more than 10,000 characters, or with half of a surrogate pair, which no model reads.
 
-    Ten thousand characters are a hundred times a sentence; comparing longer texts word by word would take hours.
+    Ten thousand characters are about a hundred sentences; comparing longer texts word by word would take hours.
     """
     for text in texts:
         if len(text) > LONGEST:

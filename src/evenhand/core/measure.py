@@ -64,7 +64,10 @@ class Measure(Protocol[AnyItem]):
         """The item's score, from the answers to `ask(item)` in order, none of them missing."""
 
     def summarise(self, scores: Sequence[Score]) -> float:
-        """The value of these scores, none of them NaN; NaN if there are none. It may be a core.scores.Summary."""
+        """The value of these scores, of which none is NaN; NaN if the list is empty.
+
+        A `core.scores.Summary` in place of this method tells how its value is resampled.
+        """
 
 
 def summary_of(measure: Measure[Any]) -> Summary:

@@ -107,8 +107,7 @@ CHECKPOINTS = Argument(
 )
 ONE_MODEL = Argument("A bundled name, a folder, a .gguf file, a file of vectors, a Hub id or openai:NAME.")
 MODELS = Argument(
-    "Bundled names, folders, .gguf files, files of vectors, Hub ids, openai:NAME. Of the command, the default is "
-    "mini-en.",
+    "Bundled names, folders, .gguf files, files of vectors, Hub ids, openai:NAME. The command's default: mini-en.",
     "MODEL",
 )
 COMPARED = Argument("Run folders; the first is the baseline.", "RUN")
@@ -326,7 +325,7 @@ class Lint(TypedDict, total=False):
 
 
 class Export(TypedDict, total=False):
-    """How runs are written."""
+    """The parameters of `export`: runs, their format, and where it is written."""
 
     runs: Annotated[list[Path], Argument("Run folders; several for bibtex, csv, latex.", "RUN", default=...)]
     to: Annotated[

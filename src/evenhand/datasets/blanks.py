@@ -59,9 +59,9 @@ def tbd(reading: Reading = "clean", farming: str = "") -> Dataset:
 
 
 def tbd_gendered(reading: Reading = "clean") -> Dataset:
-    """The thesis's words that call for one gender (actress, pregnant), where values far from 0 are right.
+    """The words of Barza's thesis that call for one gender (actress, pregnant): values far from 0 are right.
 
-    These words are few, and no sample of a larger set, so intervals resample the sentences only.
+    The words are all that the thesis has, not a sample of more, so intervals resample only the sentences.
     """
     return _dataset(
         "tbd-gendered",

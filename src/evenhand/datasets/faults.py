@@ -211,7 +211,10 @@ def _leaks_of(pair: NliPair, language: str) -> Iterator[tuple[str, str]]:
 
 
 def _differs_only_in_person(parts: list[str], hypothesis: str) -> bool:
-    """Whether the hypothesis is the premise with another word for the person, articles aside."""
+    """Whether the hypothesis is the premise with another word for the person, articles aside.
+
+    `parts` are the premise without that word.
+    """
     if len(parts) < 2:
         return False
     plain = [ARTICLE.sub(r"\1", part) for part in parts]

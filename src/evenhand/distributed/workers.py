@@ -177,7 +177,7 @@ def _load_model(source: str, n_threads: int, loading: Mapping[str, Any]) -> Plan
 
 
 def _with_description(model: Planned, function: Callable[..., Any], *arguments: Any) -> tuple[dict[str, Any], Any]:
-    """A description of the model, which must be equal on all workers, and `function(model, *arguments)`."""
+    """The result of `function(model, *arguments)`, after a description of the model to compare with other workers."""
     origin, before = about(model), count_overflows(model)
     known = {"fingerprint": model.fingerprint, "kind": kind_of(model), "limit": getattr(model, "limit", None)}
     result = function(model, *arguments)

@@ -37,7 +37,7 @@ class _NoRule(Exception):
 def suggest(
     run: StoredRun | str | Path, folder: str | Path = ".", *, others: Sequence[StoredRun | str | Path] = ()
 ) -> str:
-    """A policy, as TOML, that the run passes, and that another training by the same recipe most likely passes.
+    """A policy as TOML text. The run passes it, and so should most models trained by the same recipe.
 
     It has a rule for each number that a dataset is judged by. `within` is the distance of the interval's far end from
     neutral plus room for another training, rounded up. Where higher is better, the rule has `low` instead: the low end

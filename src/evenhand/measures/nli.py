@@ -43,7 +43,9 @@ class _NliSetMeasure(_Nli):
 
     def ask(self, item: NliPair) -> tuple[Entail]:
         if item.groups.get("set") not in SETS:
-            raise BadInput(f"NLI-CoAL needs items with a group `set`: {', '.join(SETS)}. Got {dict(item.groups)}.")
+            raise BadInput(
+                f"NLI-CoAL needs a group `set` of each item: {', '.join(SETS)}. Got the groups {dict(item.groups)}."
+            )
         return super().ask(item)
 
 

@@ -96,10 +96,10 @@ def options_of(place: ModelPlace) -> Sequence[str]:
 
 
 def applicable_options(place: ModelPlace, given: Mapping[str, Any]) -> dict[str, Any]:
-    """These loading options, without parameters of `load` that do not apply to the model.
+    """The options of `given` that the model's loader accepts; parameters of `load` that do not apply are removed.
 
-    A plugin's engine also does not get parameters that have the default of `load`, since it may have other defaults.
-    Raises an error for any other option that the model does not have.
+    Also removed, for a plugin's engine: parameters at the default of `load`, since the engine may have other defaults.
+    Raises an error for an option that neither `load` nor the model has.
     """
     known = options_of(place)
     excluded = LOADING.keys() - set(known)

@@ -37,13 +37,17 @@ TEXT = "text"
 
 
 def key(question: Question) -> str:
-    """The question as canonical JSON, the same in every process and release. A user's class has its full name."""
+    """The text a question is stored under: canonical JSON, the same in every process and release.
+
+    A question of a user's own class has all its fields and the full name of the class.
+    """
     if not is_ours(question):
         return _json(question, _to_jsonable)
-    usual = {field.name: field.default for field in fields(question) if field.name != "masks"}  # old keys have `masks`
-    equal = {field.name for field in fields(question) if field.compare}
-    unusual = {name: v for name, v in asdict(question).items() if name in equal and v != usual.get(name, object())}
-    return _json({"ask": type(question).__name__.lower(), **unusual}, int)
+    defaults = {field.name: field.default for field in fields(question) if field.name != "masks"}  # always written
+    compared = {field.name for field in fields(question) if field.compare}
+    values = {name: value for name, value in asdict(question).items() if name in compared}
+    changed = {name: value for name, value in values.items() if value != defaults.get(name, object())}
+    return _json({"ask": type(question).__name__.lower(), **changed}, int)
 
 
 def _json(thing: object, default: Callable[[Any], Any]) -> str:

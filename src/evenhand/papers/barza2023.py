@@ -138,7 +138,7 @@ def _examples(numbers: dict[str, Any], model: Model) -> Iterator[dict[str, Any]]
 
 
 def _note_closeness(cells: list[dict[str, Any]]) -> str:
-    """A note on how close the values for single sentences are, and whether the thesis scored the full stop."""
+    """A sentence on how close the values for single sentences are, and on whether the thesis scored the full stop."""
     worst = {
         reading: max(abs(c["difference"]) for c in cells if c["table"] == "4.1.2" and c["group"].endswith(reading))
         for reading in ("kept", "skipped")

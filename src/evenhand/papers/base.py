@@ -66,4 +66,4 @@ def read_file(path: Path, parse: Callable[[str], Parsed]) -> Parsed:
     try:
         return parse(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, TypeError, RecursionError) as error:
-        raise BadInput(f"'{path}' cannot be read: {error}. Replace it by the authors' file.") from error
+        raise BadInput(f"'{path}' cannot be read: {error}. Replace it with the authors' file.") from error

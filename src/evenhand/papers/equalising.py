@@ -48,7 +48,10 @@ class Equalising:
 
 
 def appd(scores: pd.DataFrame) -> pd.DataFrame:
-    """Mean pronoun probability difference of each word: category, better, profession, appd."""
+    """The APPD of each word: the mean of its pronoun probability differences over the templates.
+
+    Columns: category, better, profession, appd.
+    """
     means = scores.groupby(["category", "better", "profession"], sort=False)["score"].mean()
     return means.rename("appd").reset_index()
 

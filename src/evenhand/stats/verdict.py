@@ -61,7 +61,10 @@ def decide(estimate: Estimate, neutral: float = 0.0, *, unfit: bool = False) -> 
 
 
 def change_side(low: float, high: float, p_holm: float, clusters: int, needed: int, *, unfit: bool = False) -> int:
-    """The rule for a change of the distance from neutral, from `low` to `high`: -1 nearer, 1 farther, 0 not shown."""
+    """The rule for a change of the distance from neutral: -1 if it is nearer, 1 if farther, 0 if neither is shown.
+
+    `low` and `high` are the interval of the change. `unfit`: a model is not fit to be measured.
+    """
     return side(low, high) if clusters >= needed and p_holm < ALPHA and not unfit else 0
 
 

@@ -49,14 +49,17 @@ def forms(text: str) -> tuple[Mapping[str, str], bool]:
     return {**MODERN, "mr": "miss", "miss": "mr"} if used == {"mr", "miss"} else MARRIED, dotted
 
 
-def with_dots(text: str, old: str, stop: int, new: str, dotted: bool) -> tuple[str, str]:
-    """A title and its partner with their dots, as in "Mr." and "Miss"; with `dotted`, the document writes "Mr."."""
-    from_short, to_short = old.lower() in SHORT, new.lower() in SHORT
-    if from_short == to_short:
-        return old, new  # what follows stays as it is
-    if from_short:
-        return (old + "." if text[stop : stop + 1] == "." and FOLLOWED.match(text, stop + 1) else old), new
-    return old, new + "." * dotted
+def with_dots(text: str, title: str, end: int, partner: str, writes_dots: bool) -> tuple[str, str]:
+    """The title that ends at `end` of the text, and its partner, with their dots, as in "Mr." and "Miss".
+
+    `writes_dots` says that the document writes "Mr." and not "Mr".
+    """
+    short, partner_short = title.lower() in SHORT, partner.lower() in SHORT
+    if short == partner_short:
+        return title, partner  # what follows stays as it is
+    if short:
+        return (title + "." if text[end : end + 1] == "." and FOLLOWED.match(text, end + 1) else title), partner
+    return title, partner + "." * writes_dots
 
 
 def partner(text: str, start: int, stop: int, forms: Mapping[str, str] = MODERN) -> str | None:

@@ -173,7 +173,7 @@ def stamp(folder: Path) -> int:
 def _read_record(folder: Path) -> RunRecord:
     """The record of a run. Result files are not read; RunError if one is missing or empty."""
     if (folder / "run.json").stat().st_size > LARGEST:
-        raise RunError(f"run.json has more than {LARGEST:,} bytes. It was not written by an audit.")
+        raise RunError(f"run.json has more than {LARGEST:,} bytes, which no audit writes. Remove or replace it.")
     record = read_record(folder)
     if record is None or not all(Path(name).name == name for name in record.sha256):
         raise RunError("run.json does not list the files of its results. Run the audit again.")

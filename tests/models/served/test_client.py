@@ -58,7 +58,7 @@ def test_the_environment_says_where_the_server_is(monkeypatch: pytest.MonkeyPatc
     monkeypatch.delenv("OPENAI_BASE_URL")
     assert Address.of("openai:tiny").base_url == "https://api.openai.com/v1"
     monkeypatch.delenv("OPENAI_API_KEY")
-    with pytest.raises(BadInput, match="needs a key: set OPENAI_API_KEY.*`base_url="):
+    with pytest.raises(BadInput, match="needs an API key.*OPENAI_API_KEY.*`base_url="):
         Address.of("openai:tiny")
     with pytest.raises(BadInput, match="must be openai:NAME"):
         Address.of("openai: ", "http://localhost:2")

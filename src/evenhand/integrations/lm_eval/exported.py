@@ -21,7 +21,7 @@ def documents(jsonl: str, **_: object) -> dict[str, Any]:
     path = Path(__file__).parent / jsonl
     if not path.is_file() or not path.stat().st_size:
         raise FileNotFoundError(
-            f"The task has no documents: '{path}' is missing or empty. Write it again: evenhand datasets export NAME "
+            f"The task has no documents: '{path}' is missing or empty. Export it again: evenhand datasets export NAME "
             f"--as lm-eval --out '{path.parent}' --force"
         )
     import datasets

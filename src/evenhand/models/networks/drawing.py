@@ -140,7 +140,10 @@ class Draws:
 
 
 def _draw(weights: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor]:
-    """The column that each number between 0 and 1 falls into, and its place in the column, again between 0 and 1."""
+    """Draw a column of each row of `weights` by the inverse of its distribution, at the numbers, between 0 and 1.
+
+    Returns the columns and how far into its column each number lies, from 0 to 1: a number for the next draw.
+    """
     upto = weights.cumsum(dim=1)
     wanted = numbers[:, None].clamp(0.0, BELOW_ONE) * upto[:, -1:]
     columns = torch.searchsorted(upto, wanted, right=True).clamp_(max=weights.shape[1] - 1)

@@ -279,7 +279,7 @@ def _by_input(batch: Batch, values: Sequence[float]) -> Values:
 
 
 def pad_inputs(inputs: Sequence[Ids], pad: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The inputs as one array, padded to the length of the first, the longest; and the attention mask."""
+    """The inputs as one padded array, and its attention mask. The first input must be the longest."""
     shape = len(inputs), len(inputs[0])
     ids = np.full(shape, pad)
     attention = np.zeros(shape, dtype=np.int64)

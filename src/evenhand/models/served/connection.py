@@ -53,8 +53,8 @@ class Address:
             )
         if given == DEFAULT_URL and not key:
             raise BadInput(
-                f"'{name}' at {DEFAULT_URL} needs a key: set OPENAI_API_KEY. For a server of your own, give its URL: "
-                "`base_url='http://localhost:8000/v1'`."
+                f"'{name}' at {DEFAULT_URL} needs an API key in the environment variable OPENAI_API_KEY. "
+                "For your own server, give its URL: `base_url='http://localhost:8000/v1'`."
             )
         return cls(model, url.rstrip("/"), key)
 

@@ -279,7 +279,7 @@ class Probe:
             elif "temperature" in says and ability.warm:
                 if self.client.address.base_url != DEFAULT_URL and "default (1)" not in says:
                     wrong = f"The model cannot be asked at temperature 1, and its own temperature is unknown: '{says}'."
-                    raise UnfitModel(f"{wrong} Use another model.", check="temperature")
+                    raise UnfitModel(f"{wrong} Choose another model.", check="temperature")
                 note = "The model refuses a temperature. In chats it has its own, which is 1 by OpenAI's documentation."
                 self._remark("temperature", CAREFUL, note)
                 ability = replace(ability, warm=False)

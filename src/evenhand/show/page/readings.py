@@ -86,7 +86,7 @@ class MeasureWords:
 
 
 def _format_signed(value: float) -> str:
-    """A whole number with its sign, 0 without."""
+    """The value rounded to a whole number, with its sign: +3, -2, but 0."""
     return f"{whole:+d}" if (whole := round(value)) else "0"
 
 
