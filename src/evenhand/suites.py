@@ -203,7 +203,7 @@ def _labelled_task(dataset: Dataset, measure: Measure[Any], kind: str) -> Task:
     texts = {option: str(value) for option, value in changed.items()}
     texts |= {k: sha256(v.encode()).hexdigest()[:8] for k, v in texts.items() if len(v) > LONGEST_VALUE}
     named = ", ".join(f"{option}={text}" for option, text in texts.items())
-    return Task(dataclasses.replace(dataset, name=f"{dataset.name} ({named})" if named else dataset.name), measure)
+    return Task(dataclasses.replace(dataset, name=f"{dataset.name} ({named})") if named else dataset, measure)
 
 
 def _options(measure: Any) -> dict[str, Any]:

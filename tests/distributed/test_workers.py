@@ -34,6 +34,7 @@ from evenhand.errors import ClusterError, UnknownName
 from evenhand.models import ModelSource
 from evenhand.models.cache import Remembering
 from evenhand.models.planning.plan import Batch, Values
+from evenhand.text import text_files
 from evenhand.text.swap_file import swap
 from helpers import tiny
 from helpers.clusters import Letters, two_nodes
@@ -154,8 +155,11 @@ def contents(run: evenhand.Run) -> list[bytes]:
 
 
 @pytest.mark.usefixtures("cluster", "one_thread")
-def test_models_side_by_side_leave_the_bytes_of_local_runs(tmp_path: Path) -> None:
-    models = [str(tiny.save(family, tmp_path / f"tiny-{family}")) for family in ("bert-uncased", "roberta")]
+@pytest.mark.parametrize(
+    "families", [["roberta"], pytest.param(["bert-uncased", "roberta"], marks=pytest.mark.slow)], ids=len
+)
+def test_models_side_by_side_leave_the_bytes_of_local_runs(tmp_path: Path, families: list[str]) -> None:
+    models = [str(tiny.save(family, tmp_path / f"tiny-{family}")) for family in families]
     how: dict[str, Any] = {"dataset": "becpro-en", "limit": 40, "batch_size": 8}
     here = list(sweep(models, out=tmp_path / "here", **how))
     there = list(sweep(models, out=tmp_path / "there", engine="ray", workers=2, **how))
@@ -289,10 +293,13 @@ def test_a_worker_that_no_machine_has_room_for_is_not_waited_for_for_ever(monkey
 
 
 @pytest.mark.usefixtures("cluster")
-@pytest.mark.parametrize("lines", [100, 6_000], ids=["one chunk", "two"])
-def test_texts_are_swapped_and_counted_as_here(lines: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("section", [text_files.CHARACTERS, 4_000], ids=["one section", "two"])
+def test_texts_are_swapped_and_counted_as_here(
+    section: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(text_files, "CHARACTERS", section)
     file = tmp_path / "a.txt"
-    file.write_text("".join(f"The nurse washed her hands {n} times. Mary Smith saw him.\r\n" for n in range(lines)))
+    file.write_text("".join(f"The nurse washed her hands {n} times. Mary Smith saw him.\r\n" for n in range(100)))
     here = swap(file, tmp_path / "here.txt", share=0.5, lines=True, trail=True, jobs=1)
     there = swap(file, tmp_path / "there.txt", share=0.5, lines=True, trail=True, engine="ray", workers=2)
     assert there.out.read_bytes() == here.out.read_bytes() != file.read_bytes()

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -56,6 +57,19 @@ FAULTS = (
     *("slightly positive", "infinite", "nan", "random", "huge deep"),
     *("odd storm", "slow", "endless", "no numbers when cold", *MALFORMED),
 )
+
+
+@lru_cache(maxsize=2_000)
+def _logits(network: Any, ids: tuple[int, ...]) -> torch.Tensor:
+    """Most tests ask the same: each input is computed once."""
+    with torch.no_grad():
+        logits: torch.Tensor = network(input_ids=torch.tensor([ids])).logits[0].double()
+    return logits
+
+
+@lru_cache(maxsize=10_000)
+def _decoded(tokenizer: Any, token: int) -> str:
+    return str(tokenizer.decode([token]))
 
 
 class Dropped(Response):
@@ -203,7 +217,7 @@ class FakeServer:
         if len(ids) > self.context:
             return JSONResponse({"error": {"message": f"maximum context length is {self.context} tokens"}}, 400)
         logps = self._logps(ids, body)
-        texts = [tokenizer.decode([token]) for token in ids]
+        texts = [_decoded(tokenizer, token) for token in ids]
         if "garbled" in self.faults:
             texts = [text.upper() for text in texts]
         wanted = int(body.get("top_logprobs" if chat else "logprobs") or 0)
@@ -238,8 +252,7 @@ class FakeServer:
         return self._sent(self.shaped(reply, chat))
 
     def _logps(self, ids: list[int], body: dict[str, Any]) -> torch.Tensor:
-        with torch.no_grad():
-            logits = self.model.network(input_ids=torch.tensor([ids or [self.model.start]])).logits[0].double()
+        logits = _logits(self.model.network, tuple(ids or [self.model.start]))
         if "temperature" in self.faults:
             logits = logits / float(body.get("temperature", 1))
         if "noise" in self.faults:
@@ -257,7 +270,7 @@ class FakeServer:
     def _top(self, row: torch.Tensor, wanted: int) -> list[tuple[str, float]]:
         found = row.topk(wanted)
         pairs = zip(found.indices.tolist(), found.values.tolist(), strict=True)
-        return [(self.model.tokenizer.decode([token]), self._told(logp)) for token, logp in pairs]
+        return [(_decoded(self.model.tokenizer, token), self._told(logp)) for token, logp in pairs]
 
     def _listed(self, logps: torch.Tensor, wanted: int, *, chat: bool) -> dict[str, Any]:
         top = self._top(logps[-1], wanted)

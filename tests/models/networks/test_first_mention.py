@@ -88,7 +88,7 @@ def estimates(n: int, temperature: float, **how: Any) -> np.ndarray:
 @pytest.mark.parametrize("temperature", [1.0, 0.7])
 @pytest.mark.parametrize("threshold", [0.0, 0.003, 0.2, 1.0])
 def test_masses_are_unbiased_whatever_the_threshold(temperature: float, threshold: float) -> None:
-    found = estimates(2_000, temperature, paths=8, threshold=threshold, stop=0.0)
+    found = estimates(700, temperature, paths=8, threshold=threshold, stop=0.0)
     wanted = exact(temperature)
     for column, side in enumerate(("female", "male", "neither")):
         of = found[:, :, column].mean(axis=1)
@@ -103,7 +103,7 @@ def test_masses_are_unbiased_whatever_the_threshold(temperature: float, threshol
 
 @pytest.mark.parametrize("temperature", [1.0, 0.7])
 def test_its_variance_is_below_that_of_counting(temperature: float) -> None:
-    of = estimates(2_000, temperature, paths=8, stop=0.0)[:, :, 0].mean(axis=1)
+    of = estimates(700, temperature, paths=8, stop=0.0)[:, :, 0].mean(axis=1)
     p = exact(temperature)["female"]
     assert of.var(ddof=1) < p * (1 - p) / 8
 

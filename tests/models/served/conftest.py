@@ -25,6 +25,12 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> CausalLM:
     return load(CausalLM, str(tiny.save_causal("gpt2", folder, tokenizer=tokenizer, max_position_embeddings=512)))
 
 
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What fails is sent again almost at once."""
+    monkeypatch.setattr("evenhand.models.served.client.FIRST_WAIT", 0.01)
+
+
 @pytest.fixture
 def connect(local: CausalLM) -> Iterator[Connect]:
     """Starts a server and loads its model; keyword arguments are those of both."""

@@ -268,8 +268,7 @@ def test_a_template_without_a_system_role_is_a_sentence_at_once(connect: Connect
     assert not model.answer([LETTERS])[0].note.startswith("The server")
 
 
-def test_an_error_500_of_another_kind_is_tried_again(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evenhand.models.served.client.FIRST_WAIT", 0.01)
+def test_an_error_500_of_another_kind_is_tried_again(connect: Connect) -> None:
     server, model = connect(gives=CHATS)
     failures = [refused("Internal error", 500), refused("Internal error", 500)]
     server.replies = lambda body, chat: failures.pop() if failures else None

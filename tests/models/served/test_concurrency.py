@@ -1,7 +1,5 @@
 """Requests are sent at once as far as the server answers more of them so, and each gets its reply once."""
 
-import pytest
-
 from evenhand import Choose
 from evenhand.core.questions import Question
 from helpers import tiny
@@ -42,10 +40,7 @@ def test_a_server_with_two_slots_gets_few_more_requests_than_it_has_slots(connec
     assert 2 <= server.most_at_once < 8
 
 
-def test_a_busy_server_gets_fewer_and_every_question_its_answer_once(
-    connect: Connect, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("evenhand.models.served.client.FIRST_WAIT", 0.01)
+def test_a_busy_server_gets_fewer_and_every_question_its_answer_once(connect: Connect) -> None:
     server, model = connect(gives=NEXT, concurrency=8)
     _, sound = connect(gives=NEXT)
     server.delay, server.busy_above = 0.02, 3

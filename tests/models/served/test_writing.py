@@ -201,10 +201,7 @@ def test_a_dry_run_counts_texts_and_their_longest_replies(connect: Connect, tmp_
     assert {cost.prompt_tokens for cost in costs} == {sum(len(prompt) - own for prompt in prompts) // 4}
 
 
-def test_texts_that_came_before_the_server_died_are_kept(
-    connect: Connect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("evenhand.models.served.client.FIRST_WAIT", 0.01)
+def test_texts_that_came_before_the_server_died_are_kept(connect: Connect, tmp_path: Path) -> None:
     server, model = connect(says=says, patience=0.2, concurrency=1)
     asked = list[str]()
 
