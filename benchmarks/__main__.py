@@ -91,6 +91,8 @@ def cpu() -> str:
     except (OSError, subprocess.CalledProcessError):
         told = ""
     names = re.findall(r"^(?:Vendor ID|Model name):\s+(.+)$", told, re.M)
+    if names[0:1] in (["GenuineIntel"], ["AuthenticAMD"]):
+        del names[0]  # the model names its maker
     return " ".join(names) or platform.processor() or platform.machine()
 
 

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from sentencex import segment
+from threadpoolctl import threadpool_limits
 
 from evenhand.datasets.corpora.texts import generate
 from evenhand.datasets.files.plain_text import unwrap
@@ -275,17 +276,23 @@ def rate(work: Callable[[str], None], texts: Sequence[str], jobs: int) -> float:
     """Megabytes of text a second, once everything is loaded; of processor time on one core, by the clock on two."""
     size = sum(len(text.encode()) for text in texts) / 1e6
     if jobs == 1:
-        work(texts[0])
-        start = time.process_time()
-        for text in texts:
-            work(text)
-        return size / (time.process_time() - start)
+        with threadpool_limits(1):
+            work(texts[0])
+            start = time.process_time()
+            for text in texts:
+                work(text)
+            return size / (time.process_time() - start)
     context = get_context("spawn") if "torch" in sys.modules else None  # its threads do not survive a fork
-    with ProcessPoolExecutor(jobs, context) as pool:
+    with ProcessPoolExecutor(jobs, context, use_one_core) as pool:
         list(pool.map(work, [texts[0]] * 8 * jobs))
         start = time.perf_counter()
         list(pool.map(work, texts))
         return size / (time.perf_counter() - start)
+
+
+def use_one_core() -> None:
+    """As a worker of a swap does."""
+    threadpool_limits(1)
 
 
 @cache

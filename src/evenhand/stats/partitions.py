@@ -76,7 +76,8 @@ class TwoSets:
     def lowest_partitions(self, numbers: NDArray[np.uint16]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """A partition for each row of random numbers, by the lowest numbers, and whether no tie makes it ambiguous."""
         k = len(self.sides[0])
-        last, following = np.sort(numbers, axis=1)[:, k - 1 : k + 1].T
+        # As 32 bits: most processors have no instructions to sort numbers of 16, and take seven times as long.
+        last, following = np.sort(numbers.astype(np.uint32), axis=1)[:, k - 1 : k + 1].astype(np.uint16).T
         return numbers <= last[:, np.newaxis], last < following
 
     @property
@@ -127,8 +128,8 @@ def partition_test(
     published, `one_sided`: for a value at least as far above 0.
 
     The units with the lowest random numbers are the first set. A unit of several tests has the same number in all, so
-    that tests of the same words do not count as independent. Numbers have 16 bits, which sort fastest; draws with a tie
-    are excluded, so that all partitions are equally likely.
+    that tests of the same words do not count as independent. Numbers have 16 bits, which are drawn fastest; draws with
+    a tie are excluded, so that all partitions are equally likely.
     """
     value = float(np.mean([effect_sizes(*(side.sum(axis=0) for side in test.sides)) for test in tests]))
     exact = len(tests) == 1 and tests[0].partitions <= EXACT
