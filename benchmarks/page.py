@@ -6,6 +6,7 @@ They stand between two marks, the rest of these pages is written by hand. `pytho
 import json
 import math
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import altair as alt
@@ -17,6 +18,8 @@ from evenhand.show import plots
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE, SWAPPING = DOCS / "performance.md", DOCS / "mitigation.md"
 RESULTS = Path(__file__).parent / "results"
+LABEL = 56
+"""The most characters in a line of a chart's labels."""
 GROUPS = (
     "becpro",
     "likelihood",
@@ -148,7 +151,7 @@ def ratios(rows: list[Row]) -> alt.TopLevelMixin:
     """A bar for each ratio, on a logarithmic scale from 1, a tick at its goal, a line from its least to its most."""
     frame = pd.DataFrame(
         {
-            "name": row.name.replace(": ", "\n"),
+            "name": "\n".join(line for part in row.name.split(": ") for line in wrap(part, LABEL)),
             "ratio": row.ratio,
             "goal": row.goal,
             "one": 1,

@@ -48,15 +48,19 @@ def rows() -> Iterator[Row]:
         texts, mentions, *peers = in_turn(*sides)
     best = min(peers, key=lambda side: side.total)
     number = f"{TEXTS * len(prompts)}"
-    at_best = f"transformers' generate in batches of {BATCHES[peers.index(best)]}, its best of {BATCHES}"
-    yield row(f"{number} texts of {LONGEST} tokens, half of GPT-2: {at_best}", texts, best)
-    yield row(f"First mentions on {number} paths of {LONGEST} tokens, half of GPT-2: the same texts", mentions, best)
+    size = BATCHES[peers.index(best)]
+    at_best = "transformers' generate, its best batch size"
+    yield row(f"{number} texts of {LONGEST} tokens, half of GPT-2: {at_best}", texts, best, size)
+    yield row(
+        f"First mentions on {number} paths of {LONGEST} tokens, half of GPT-2: the same texts", mentions, best, size
+    )
 
 
-def row(name: str, ours: Side, peer: Side) -> Row:
-    """Draws differ, so there are no answers to compare."""
+def row(name: str, ours: Side, peer: Side, size: int) -> Row:
+    """Draws differ, so there are no answers to compare. `size` is that of the peer's batches."""
     found = ratios(peer, ours, [1.0] * PARTS)
-    note = f"the same {EACH * len(FORMS)} prompts; random weights, so that few gendered words are looked ahead from"
+    note = f"the same {EACH * len(FORMS)} prompts; random weights, so that few gendered words are looked ahead from; "
+    note += f"peer in batches of {size}, of {', '.join(map(str, BATCHES))} tried"
     return Row(name, ours=ours.total, peer=peer.total, ratio=median(found), spread=found, note=note)
 
 

@@ -160,7 +160,7 @@ def test_a_base_url_without_its_end_is_told(connect: Connect) -> None:
 
 def test_wrong_numbers_are_refused() -> None:
     address = Address("tiny", "http://localhost:1/v1")
-    for wrong in (0, -1, 1.5, "many"):
+    for wrong in (0, -1, 1.5, True, "many"):
         with pytest.raises(BadInput, match="`concurrency`"):
             ServedModel(address, concurrency=wrong)  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="`samples`"):

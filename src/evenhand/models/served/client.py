@@ -135,7 +135,7 @@ class Client:
     def __init__(
         self, address: Address, *, concurrency: int = 8, patience: float = 120.0, timeout: float = 120.0
     ) -> None:
-        if not isinstance(concurrency, int) or concurrency < 1:
+        if type(concurrency) is not int or concurrency < 1:
             raise BadInput(f"`concurrency` must be a whole number of at least 1. Got {concurrency!r}.")
         self.address = address
         self.concurrency = concurrency
