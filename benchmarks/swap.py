@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from sentencex import segment
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from evenhand.datasets.corpora.texts import generate
 from evenhand.datasets.files.plain_text import unwrap
