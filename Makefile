@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 audit: .venv/installed            ## measure the bundled model and say what the numbers show
 	@$(BIN)/evenhand audit
 
-# Compiled files are kept, or each of the many processes of the tests compiles the libraries again.
+# Compiled files are kept: without them, each of the many processes compiles the libraries again.
 RUN_TESTS := env -u PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 test: .venv/installed-test        ## run the tests, two files at a time; some of them: make test ARGS="-m data"

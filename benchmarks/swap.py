@@ -38,7 +38,7 @@ from evenhand.text.swap import Swapper
 from evenhand.text.text_files import CHARACTERS
 
 GRAMMARS: tuple[Grammar, ...] = ("rules", "auto")
-PARTS = ((True, "test", "test files"), (False, "dev", "dev and train, read for tuning"))
+PARTS = ((True, "test", "test files"), (False, "dev", "dev files, and train files if they are there, read for tuning"))
 HIM_OR_HIS = re.compile(r"\b(?:him|his)\b", re.I)
 ENTITY = re.compile(r"(?:^|\|)Entity=([^|]*)")
 NAMED = re.compile(r"\b(?:name|pseudonym)\b[^.]{,20}$")

@@ -48,19 +48,19 @@ def rows() -> Iterator[Row]:
         texts, mentions, *peers = in_turn(*sides)
     best = min(peers, key=lambda side: side.total)
     number = f"{TEXTS * len(prompts)}"
-    size = BATCHES[peers.index(best)]
+    batch = BATCHES[peers.index(best)]
     at_best = "transformers' generate, its best batch size"
-    yield row(f"{number} texts of {LONGEST} tokens, half of GPT-2: {at_best}", texts, best, size)
+    yield row(f"{number} texts of {LONGEST} tokens, half of GPT-2: {at_best}", texts, best, batch)
     yield row(
-        f"First mentions on {number} paths of {LONGEST} tokens, half of GPT-2: the same texts", mentions, best, size
+        f"First mentions on {number} paths of {LONGEST} tokens, half of GPT-2: the same texts", mentions, best, batch
     )
 
 
-def row(name: str, ours: Side, peer: Side, size: int) -> Row:
-    """Draws differ, so there are no answers to compare. `size` is that of the peer's batches."""
+def row(name: str, ours: Side, peer: Side, batch: int) -> Row:
+    """Draws differ, so there are no answers to compare. `batch` is the size of the peer's batches."""
     found = ratios(peer, ours, [1.0] * PARTS)
     note = f"the same {EACH * len(FORMS)} prompts; random weights, so that few gendered words are looked ahead from; "
-    note += f"peer in batches of {size}, of {', '.join(map(str, BATCHES))} tried"
+    note += f"peer in batches of {batch}, its fastest of {', '.join(map(str, BATCHES))}"
     return Row(name, ours=ours.total, peer=peer.total, ratio=median(found), spread=found, note=note)
 
 

@@ -165,7 +165,7 @@ def test_a_training(base: Path, tmp_path: Path) -> None:
 
 
 def test_a_command_that_is_killed_for_good(audited: Path) -> None:
-    """Not a copy: a process that is killed while it writes. Those of test_random_kills.py audit, debias and swap."""
+    """Not a copy: a process that is killed while it writes. test_random_kills.py kills others at random."""
     command = ["rescore", str(audited / "base")]
     kill(audited, ".results.json", *command)
     assert leftovers(audited) != []

@@ -1,5 +1,6 @@
 """Measures, datasets and models of one's own: in Python, from a file, and from an installed package."""
 
+import os
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -104,6 +105,19 @@ def test_a_file_brings_measure_dataset_and_model(
     assert run_command(app, ["gate", runs[0], "--policy", str(policy), "--plugin", str(file)]) == 0
     assert run_command(app, ["gate", runs[1], "--policy", str(policy), "--plugin", str(file)]) == 1
     assert run_command(app, ["rescore", runs[0], "--plugin", str(file)]) == 0
+
+
+def test_an_edit_is_loaded_though_time_and_size_are_the_same(file: Path) -> None:
+    plugins.load_file(file)
+    written = file.stat()
+    file.write_text(PLUGIN.replace("The usual gap", "A changed gap"))
+    os.utime(file, ns=(written.st_atime_ns, written.st_mtime_ns))
+    assert file.stat().st_size == written.st_size
+    for known, name in ((measures.MEASURES, "median-gap"), (datasets.BUILDERS, "keys"), (ENGINES, "made")):
+        del known[name]
+    plugins.load_file(file)
+    assert measures.MEASURES["median-gap"].title == "A changed gap"  # type: ignore[attr-defined]
+    assert not (file.parent / "__pycache__").exists()
 
 
 def test_without_the_plugin_a_comparison_says_what_is_missing(file: Path, tmp_path: Path) -> None:

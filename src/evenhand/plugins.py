@@ -35,10 +35,10 @@ def load_file(path: str | Path) -> None:
         raise BadInput(f"A plugin is a Python file. There is no such file '{path}'.")
     name = f"evenhand_plugin_{path.stem}"
     module = sys.modules[name] = ModuleType(name)  # a dataclass looks for its module there
-    module.__file__ = str(path)
+    module.__file__ = str(path.absolute())
     with foreign(f"The plugin '{path}' failed"):
-        # Not imported: Python would use the .pyc file of the text before for one changed within a second to equal size.
-        exec(compile(path.read_bytes(), path, "exec"), module.__dict__)
+        # Not imported: for a file that changed within a second and kept its size, Python would run the old .pyc.
+        exec(compile(path.read_bytes(), module.__file__, "exec", dont_inherit=True), module.__dict__)
         listed = {kind: getattr(module, kind.upper(), None) or {} for kind in KINDS}
         for kind, things in listed.items():
             if kind in ("measures", "mitigations") and isinstance(things, list | tuple):

@@ -158,7 +158,7 @@ def contents(run: evenhand.Run) -> list[bytes]:
 @pytest.mark.parametrize(
     "families", [["roberta"], pytest.param(["bert-uncased", "roberta"], marks=pytest.mark.slow)], ids=len
 )
-def test_models_side_by_side_leave_the_bytes_of_local_runs(tmp_path: Path, families: list[str]) -> None:
+def test_runs_on_a_cluster_have_the_bytes_of_local_ones(tmp_path: Path, families: list[str]) -> None:
     models = [str(tiny.save(family, tmp_path / f"tiny-{family}")) for family in families]
     how: dict[str, Any] = {"dataset": "becpro-en", "limit": 40, "batch_size": 8}
     here = list(sweep(models, out=tmp_path / "here", **how))

@@ -59,11 +59,11 @@ FAULTS = (
 )
 
 
-@lru_cache(maxsize=2_000)
+@lru_cache(maxsize=500)
 def _logits(network: Any, ids: tuple[int, ...]) -> torch.Tensor:
-    """Most tests ask the same: each input is computed once."""
+    """The logits of an input, each computed once, since most tests ask the same."""
     with torch.no_grad():
-        logits: torch.Tensor = network(input_ids=torch.tensor([ids])).logits[0].double()
+        logits: torch.Tensor = network(input_ids=torch.tensor([ids])).logits[0]
     return logits
 
 
@@ -252,7 +252,7 @@ class FakeServer:
         return self._sent(self.shaped(reply, chat))
 
     def _logps(self, ids: list[int], body: dict[str, Any]) -> torch.Tensor:
-        logits = _logits(self.model.network, tuple(ids or [self.model.start]))
+        logits = _logits(self.model.network, tuple(ids or [self.model.start])).double()
         if "temperature" in self.faults:
             logits = logits / float(body.get("temperature", 1))
         if "noise" in self.faults:

@@ -41,9 +41,10 @@ def check_overwrite(path: Path, record: RunRecord | None, tasks: Sequence[TaskRe
                 f"'{path}' has {results} for all items. A sample must not replace these. Change `out` or `name`."
             )
         if task.partial and (task.limit or 0) < (before.limit or 0):
+            larger = "a larger `budget`" if task.budget else f"a `limit` of at least {before.limit}"
             raise RunError(
                 f"'{path}' has {results} for {before.limit} items. Results for {task.limit} must not replace these. "
-                f"Choose another `out` or `name`, or a `{'budget' if task.budget else 'limit'}` at least that large."
+                f"Choose another `out` or `name`, or {larger}."
             )
         if _is_other_file(before, task):
             raise RunError(

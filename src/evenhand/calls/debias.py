@@ -139,7 +139,9 @@ def debias(
         raise BadInput(f"The method '{how.name}' trains a checkpoint. Got the object '{source.name}'. Give a folder.")
     out = Path(out).expanduser()
     if source.given is None and out.resolve() in (given := Path(str(model)).expanduser().resolve(), *given.parents):
-        raise BadInput(f"The new model would replace '{model}', which is in '{out}'. Choose another `out`.")
+        raise BadInput(
+            f"The model '{model}' is in '{out}', the folder of the new model and its runs. Choose another `out`."
+        )
     prepare(out)
     guarded = partial(foreign, f"Debiasing by '{how.name}' failed", how)
     with guarded():

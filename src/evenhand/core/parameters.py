@@ -325,7 +325,7 @@ class Lint(TypedDict, total=False):
 
 
 class Export(TypedDict, total=False):
-    """The parameters of `export`: runs, their format, and where it is written."""
+    """What `export` writes: which runs, in which format, and where."""
 
     runs: Annotated[list[Path], Argument("Run folders; several for bibtex, csv, latex.", "RUN", default=...)]
     to: Annotated[

@@ -61,7 +61,7 @@ class Sections:
         return ()
 
     def figures(self, runs: Mapping[str, Any], *, marked: Collection[str] | None = None) -> Mapping[str, Any] | None:
-        """Altair charts by name, for files and notebooks, with the words in `marked` marked.
+        """Altair charts by name, for files and notebooks, which mark the words in `marked`.
 
         None, the default, if files and notebooks have the same charts as `page`.
         """

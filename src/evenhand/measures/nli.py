@@ -44,7 +44,7 @@ class _NliSetMeasure(_Nli):
     def ask(self, item: NliPair) -> tuple[Entail]:
         if item.groups.get("set") not in SETS:
             raise BadInput(
-                f"NLI-CoAL needs a group `set` of each item: {', '.join(SETS)}. Got the groups {dict(item.groups)}."
+                f"NLI-CoAL needs items whose group `set` is one of {', '.join(SETS)}. Got {dict(item.groups)}."
             )
         return super().ask(item)
 

@@ -96,10 +96,10 @@ def options_of(place: ModelPlace) -> Sequence[str]:
 
 
 def applicable_options(place: ModelPlace, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of `given` that the model's loader accepts; parameters of `load` that do not apply are removed.
+    """The options of `given` that the model's loader gets.
 
-    Also removed, for a plugin's engine: parameters at the default of `load`, since the engine may have other defaults.
-    Raises an error for an option that neither `load` nor the model has.
+    Parameters of `load` that do not apply to the model are removed. For a plugin's engine, only those at the default of
+    `load` are, since the engine may have other defaults. Raises an error for any other option that the model lacks.
     """
     known = options_of(place)
     excluded = LOADING.keys() - set(known)

@@ -39,11 +39,12 @@ TEXT = "text"
 def key(question: Question) -> str:
     """The text a question is stored under: canonical JSON, the same in every process and release.
 
-    A question of a user's own class has all its fields and the full name of the class.
+    A field at its default is left out, so that a new field changes no old key. A question of a user's own class has all
+    its fields and the full name of the class.
     """
     if not is_ours(question):
         return _json(question, _to_jsonable)
-    defaults = {field.name: field.default for field in fields(question) if field.name != "masks"}  # always written
+    defaults = {field.name: field.default for field in fields(question) if field.name != "masks"}  # in every old key
     compared = {field.name for field in fields(question) if field.compare}
     values = {name: value for name, value in asdict(question).items() if name in compared}
     changed = {name: value for name, value in values.items() if value != defaults.get(name, object())}

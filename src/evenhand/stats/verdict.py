@@ -61,9 +61,9 @@ def decide(estimate: Estimate, neutral: float = 0.0, *, unfit: bool = False) -> 
 
 
 def change_side(low: float, high: float, p_holm: float, clusters: int, needed: int, *, unfit: bool = False) -> int:
-    """The rule for a change of the distance from neutral: -1 if it is nearer, 1 if farther, 0 if neither is shown.
+    """The rule for a change with the interval `low` to `high`: 1 if it is shown to be above 0, -1 if below, else 0.
 
-    `low` and `high` are the interval of the change. `unfit`: a model is not fit to be measured.
+    For a change of the distance from neutral, 1 is farther and -1 nearer. `unfit`: a model is unfit to be measured.
     """
     return side(low, high) if clusters >= needed and p_holm < ALPHA and not unfit else 0
 

@@ -49,17 +49,17 @@ def forms(text: str) -> tuple[Mapping[str, str], bool]:
     return {**MODERN, "mr": "miss", "miss": "mr"} if used == {"mr", "miss"} else MARRIED, dotted
 
 
-def with_dots(text: str, title: str, end: int, partner: str, writes_dots: bool) -> tuple[str, str]:
-    """The title that ends at `end` of the text, and its partner, with their dots, as in "Mr." and "Miss".
+def with_dots(text: str, title: str, end: int, new: str, writes_dots: bool) -> tuple[str, str]:
+    """The title that ends at `end` of the text, and its new one, each with its dot if it has one: ("Mr.", "Miss").
 
     `writes_dots` says that the document writes "Mr." and not "Mr".
     """
-    short, partner_short = title.lower() in SHORT, partner.lower() in SHORT
-    if short == partner_short:
-        return title, partner  # what follows stays as it is
+    short, new_short = title.lower() in SHORT, new.lower() in SHORT
+    if short == new_short:
+        return title, new  # what follows stays as it is
     if short:
-        return (title + "." if text[end : end + 1] == "." and FOLLOWED.match(text, end + 1) else title), partner
-    return title, partner + "." * writes_dots
+        return (title + "." if text[end : end + 1] == "." and FOLLOWED.match(text, end + 1) else title), new
+    return title, new + "." * writes_dots
 
 
 def partner(text: str, start: int, stop: int, forms: Mapping[str, str] = MODERN) -> str | None:

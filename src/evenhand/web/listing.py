@@ -145,7 +145,7 @@ class Runs:
         for path in (*folder.iterdir(), *(path / RECORD for path in above if (path / RECORD).is_symlink())):
             # Path.resolve would fail at a link to itself, which is not a file.
             if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(self.root):
-                raise RunError(f"{path.name} is a link to a place outside the served folder. Replace it by a copy.")
+                raise RunError(f"{path.name} is a link to a place outside the served folder. Replace it with a copy.")
             if not (path.is_file() or path.is_dir()) and os.path.lexists(path):  # a temporary file may be gone
                 raise RunError(f"{path.name} is not a file, and was not written by an audit. Remove or replace it.")
 

@@ -140,9 +140,9 @@ class Draws:
 
 
 def _draw(weights: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor]:
-    """Draw a column of each row of `weights` by the inverse of its distribution, at the numbers, between 0 and 1.
+    """Draw a column of each row of `weights`: the one that its number falls into if columns are as wide as weights.
 
-    Returns the columns and how far into its column each number lies, from 0 to 1: a number for the next draw.
+    Numbers are between 0 and 1. Returns how far into its column each lies, too, again from 0 to 1.
     """
     upto = weights.cumsum(dim=1)
     wanted = numbers[:, None].clamp(0.0, BELOW_ONE) * upto[:, -1:]
