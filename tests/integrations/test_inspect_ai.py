@@ -123,7 +123,7 @@ def test_log_probabilities_are_used_where_a_provider_gives_them(tmp_path: Path) 
 
 def test_measures_of_probabilities_are_not_made_of_replies(tmp_path: Path) -> None:
     log = evaluated(nli(), lambda *_: B, tmp_path, limit=8)
-    with pytest.raises(BadInput, match="net-neutral .* --logprobs"):
+    with pytest.raises(BadInput, match="net-neutral.* --logprobs"):
         from_scores(log, measure="net-neutral", out=tmp_path / "runs")
     with pytest.raises(BadInput, match="`dataset` tgb"):
         from_scores(log, dataset="tgb", out=tmp_path / "runs")
