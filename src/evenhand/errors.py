@@ -51,7 +51,8 @@ class UnknownName(BadInput):
         known = sorted(known)
         near = get_close_matches(str(name)[:QUOTED], known, n=1)  # callers in Python may pass any object
         suggestion = f" Did you mean '{near[0]}'?" if near else ""
-        super().__init__(f"Unknown {kind} '{name}'.{suggestion} Available: {', '.join(known) or 'none'}.")
+        listed = ("; " if any(", " in each for each in known) else ", ").join(known)
+        super().__init__(f"Unknown {kind} '{name}'.{suggestion} Available: {listed or 'none'}.")
 
     def __reduce__(self) -> tuple[type[BadInput], tuple[object, ...]]:
         return BadInput, self.args  # a message alone cannot rebuild an UnknownName in another process

@@ -152,6 +152,8 @@ def test_what_was_lost_is_there_too(done: Debiased) -> None:
     assert alarms(0.06, agreement) == []  # an interval alone is not enough
     more_biased, _ = alarms(0.01, agreement, ("tbd", "pronoun"))
     assert more_biased.startswith("It got more biased, and words of one gender (actress, pregnant) lost 0.30")
+    lost["groups"] = {"kind": "occupation"}  # shown for a group alone
+    assert alarms(0.01, agreement, ("tbd", "pronoun")) == ["Over-debiased", "Its language got worse"]
 
 
 def test_a_notebook_shows_what_was_lost_before_what_moved(done: Debiased) -> None:

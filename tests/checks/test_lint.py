@@ -59,7 +59,7 @@ def test_the_command_ends_with_1_where_there_are_faults(tmp_path: Path, capsys: 
     file.write_text('a,b\n"He left.","She left."\n"He  left.","She  left."\n')
     columns = ["--stereotype", "a", "--counterpart", "b", "--model", "none"]
     assert run_command(app, ["datasets", "lint", str(file), *columns, "--out", str(tmp_path / "faults.tsv")]) == 1
-    assert "1 of 2 pairs are clean" in capsys.readouterr().out
+    assert "Clean pairs: 1 of 2." in capsys.readouterr().out
     assert "spacing" in (tmp_path / "faults.tsv").read_text()
     (tmp_path / "faults.tsv").write_text("mine")
     again = ["datasets", "lint", str(file), *columns, "--out", str(tmp_path / "faults.tsv")]

@@ -144,7 +144,10 @@ def test_what_cannot_be_known_is_undecided_with_the_reason(tmp_path: Path, runs:
         ("[[rule]]\nwithin = 1", "Got within"),
         ("[[rule]]\nmeasure = 'pronuon'\nwithin = 1", "'pronoun'"),
         ("[[rule]]\nmeasure = 'singular-they'\nwithin = 1", "no neutral value"),
-        ("[[rule]]\nmeasure = 'gender-agreement'\nwithin = 1", "far above 0"),
+        ("[[rule]]\nmeasure = 'stereotype-share'\nwithin = 5", "Every run would pass: .* between 0 and 1"),
+        ("[[rule]]\nmeasure = 'stereotype-share'\nlow = 0", "Every run would pass"),
+        ("[[rule]]\nmeasure = 'pronoun'\nlow = 1.5", "Every run would fail: .* between -1 and 1"),
+        ("[[rule]]\nmeasure = 'gender-agreement'\nwithin = 0.9", "far above 0"),
     ],
 )
 def test_a_policy_that_cannot_be_meant_is_refused(tmp_path: Path, text: str, says: str) -> None:
@@ -155,7 +158,7 @@ def test_a_policy_that_cannot_be_meant_is_refused(tmp_path: Path, text: str, say
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("[[rule]]\nmeasure = 'pronoun'\nwithin = 1", "measure 'pronoun'.* crows-pairs"),
+        ("[[rule]]\nmeasure = 'pronoun'\nwithin = 0.9", "measure 'pronoun'.* crows-pairs"),
         (f"{LEAN}within = 1\ndataset = 'pears'", "'pears'.*'pairs'"),
         (f"{LEAN}within = 1\ngroup = 'job'", "'job'.*'jobs'"),
     ],
@@ -206,7 +209,7 @@ def test_the_gate_command_ends_with_the_verdict(
     tmp_path: Path, runs: list[Run], bound: str, code: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copytree(runs[0].path, tmp_path / "run")
-    text = f"{LEAN}{bound}\n[[rule]]\nmeasure = 'crows-pairs'\nlow = 0\n"
+    text = f"{LEAN}{bound}\n{LEAN}low = -99\n"
     command = ["gate", str(tmp_path / "run"), "--policy", policy(tmp_path, text)]
     assert run_command(app, [*command, "--junit", str(tmp_path / "j.xml")]) == code
     lines = capsys.readouterr().out.splitlines()
@@ -222,7 +225,7 @@ def test_the_gate_command_ends_with_the_verdict(
     }
     most = float(bound.split()[-1])
     assert [first[name] for name in ("group", "on", "least", "most")] == ["all", "value", -most, most]
-    assert [kept["rules"][1][name] for name in ("least", "most")] == [0, None]
+    assert [kept["rules"][1][name] for name in ("least", "most")] == [-99, None]
     assert run_command(app, [*command, "--json"]) == code
     assert json.loads(capsys.readouterr().out)[0] == kept
 
@@ -258,7 +261,7 @@ def test_junit_xml_replaces_that_of_a_gate_and_nothing_else(
 def test_the_audit_judges_what_it_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = "[[rule]]\nmeasure = 'likelihood-difference'\nhigh = 0\n[[rule]]\nmeasure = 'crows-pairs'\nhigh = 1\n"
+    text = "[[rule]]\nmeasure = 'likelihood-difference'\nhigh = 0\n[[rule]]\nmeasure = 'likelihood-lean'\nhigh = 99\n"
     command = ["audit", "--pairs", str(pairs(tmp_path)), "--limit", "12", "--out", str(tmp_path / "runs")]
     judged = [*command, "--gate", policy(tmp_path, text), "--github-summary"]
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
@@ -274,7 +277,7 @@ def test_the_audit_judges_what_it_measured(
     assert [line.split()[0] for line in lines[:2]] == ["fail", "pass"]
     assert lines[2] == "Partial: a sample of at most 12 items of each dataset."
     assert Verdict.load(tmp_path / "runs" / "mini-en").verdict == "fail"
-    assert "crows-pairs" in (tmp_path / "summary.md").read_text()
+    assert "likelihood-lean" in (tmp_path / "summary.md").read_text()
     assert run_command(app, [*judged, "--json"]) == 1
     out, err = capsys.readouterr()
     found = json.loads(out)  # lines and annotations go to stderr

@@ -98,6 +98,16 @@ def test_what_cannot_be_bounded_is_left_out_and_says_why(tmp_path: Path) -> None
         suggest(blind)
 
 
+def test_a_value_that_is_shown_without_room_for_a_bound_is_not_called_not_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = Run.load(OLD / "tbd-gendered")
+    low = found.values_of("tbd-gendered", "gender-agreement")[0].low
+    monkeypatch.setattr("evenhand.gate.suggestion.round_up", lambda number: number + low)
+    with pytest.raises(BadInput, match="gender-agreement is above 0, but no bound there leaves room: found .0.352"):
+        suggest(found)
+
+
 def test_names_from_files_stay_names(tmp_path: Path) -> None:
     file = pairs(tmp_path).rename(tmp_path / 'a "b" # c\x7f.csv')
     run = audited(tmp_path, "odd", 0.1, file)

@@ -78,13 +78,14 @@ class Debiased:
         alarms = []
         if self.balance["share"].isna().any():
             alarms.append("The corpus has no gendered words, so there is no share of them.")
-        away = [row for row in self.rows if not row.groups and row.moved.startswith("away")]
-        for row in (row for row in away if row.name == "gender-agreement"):
+        away = [row for row in self.rows if row.moved.startswith("away")]
+        knowing = [row for row in away if row.name == "gender-agreement"]
+        for row in [row for row in knowing if not row.groups] or knowing:
             lost = f"{-row.change:.2f} [{-row.high:.2f}, {-row.low:.2f}] of P(right pronoun) - P(wrong one)"
-            lost = f"words of one gender (actress, pregnant) lost {lost}"
+            lost = f"words of one gender (actress, pregnant{f'; {row.group}' if row.groups else ''}) lost {lost}"
             if self.balance.empty:
                 alarms.append(f"Over-debiased: {lost}.")
-            elif any((other.dataset, other.name) == ("tbd", "pronoun") for other in away):
+            elif any((r.dataset, r.name, r.groups) == ("tbd", "pronoun", {}) for r in away):
                 alarms.append(f"It got more biased, and {lost}. Look at the texts: do they speak of both genders?")
             else:
                 alarms.append(f"Over-debiased: {lost}. Add `remind`.")

@@ -1,6 +1,7 @@
 """Check that a model suits a dataset: count the tokens of the dataset's words."""
 
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import dropwhile
@@ -105,20 +106,21 @@ def cuts(model: TokenCounter, dataset: Dataset) -> list[Cut]:
 
 
 def flaw_warnings(dataset: Dataset) -> Iterator[str]:
-    """Yield a sentence if English pairs of a dataset differ in more than gendered words, or are flawed otherwise."""
+    """Yield a sentence if pairs of an English dataset break a rule of `evenhand datasets lint`."""
     if dataset.language != "en":
         return
     pairs = [(i.id, i.stereotype, i.counterpart) for i in dataset.items[:LOOKED_AT] if isinstance(i, Pair)]
-    if not (faulty := {fault.id for fault in faults(pairs)}):
+    if not (rules := {(fault.id, fault.rule) for fault in faults(pairs)}):
         return
-    says = f"{len(faulty):,} of {len(pairs):,} pairs of {dataset.name} differ in more than gendered words"
+    listed = ", ".join(f"{rule} {n:,}" for rule, n in Counter(rule for _, rule in rules).most_common())
+    says = f"{len({id for id, _ in rules}):,} of {len(pairs):,} pairs of {dataset.name} have flaws ({listed})"
     file = str(dataset.options.get("file", base_name(dataset.name)))
     command = ["evenhand", "datasets", "lint", file]
     for name in ("stereotype", "counterpart"):
         if (column := str(dataset.options.get(name, name))) != name:
             command += [f"--{name}", column]
     look = f" Look at them with: {shlex.join(command)}" if "file" in dataset.options or file in BUILDERS else ""
-    yield f"{says}, or are otherwise flawed.{look}"
+    yield f"{says}.{look}"
 
 
 def _gendered_words(item: Item) -> Iterator[tuple[str, str, Place]]:

@@ -272,7 +272,7 @@ def _run_table(about: dict[str, Any], rows: list[Any]) -> Any:
     lines = []
     for row in rows:
         measure = f"{row.measure} (sample)" if row.task.partial else row.measure
-        lines.append([f"  {row.dataset}", measure, _subject(row), row.shown(), row.verdict.word])
+        lines.append([f"  {row.dataset}", measure, _subject(row), row.shown(row.spec), row.verdict.word])
     return Group(title, table(heads, lines, left=[*heads[:3], "leans"]))
 
 

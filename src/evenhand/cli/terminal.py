@@ -46,8 +46,7 @@ def _load_plugins(files: Paths) -> None:
 
 OWN_CODE = "Load your own measures, datasets, models or debiasing methods."
 Plugins = Annotated[
-    Paths,
-    Several(OWN_CODE, "--plugin", "FILE.py", kind=list[Path], group=WHAT, callback=_load_plugins, is_eager=True),
+    Paths, Several(OWN_CODE, "--plugin", "FILE.py", kind=list[Path], group=WHAT, callback=_load_plugins, is_eager=True)
 ]
 
 

@@ -46,7 +46,8 @@ def read_given(path: Path, parse: Callable[[str], Parsed], kind: str, advice: st
     try:
         return read_parsed(path, parse)
     except (OSError, ValueError) as error:
-        raise BadInput(f"{kind} '{path}' cannot be read: {error}. {advice}".lstrip()) from error
+        why = getattr(error, "strerror", None) or error
+        raise BadInput(f"{kind} '{path}' cannot be read: {why}. {advice}".lstrip()) from error
 
 
 def parse_text(text: str, parse: Callable[[str], Parsed]) -> Parsed:

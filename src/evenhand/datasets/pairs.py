@@ -117,7 +117,7 @@ def sentences(file: str, stereotype: str, counterpart: str) -> Iterator[tuple[st
 
 def _pairs(path: Path, stereotype: str, counterpart: str, id: str, category: str, about: str) -> Iterator[Pair]:
     seen: dict[str, int] = {}
-    hint = "Give the names of your columns with the options stereotype and counterpart."
+    hint = "Name your columns: `--option stereotype=COLUMN`, `--option counterpart=COLUMN`."
     for line, row in rows(path, (stereotype, counterpart), hint=hint):
         try:
             check_readable(row[stereotype], row[counterpart])
@@ -150,7 +150,9 @@ def crows_pairs(name: str, bias: str = "gender") -> Dataset:
     language, id, flaws = CROWS_PAIRS[name]
     path = find_release(name, ".csv")
     encoding = "mac_roman" if language == "nl" else "utf-8-sig"
-    everything = [_repair_row(row) for _, row in rows(path, (id, *CROWS_COLUMNS), encoding=encoding)]
+    released = rows(path, (id, *CROWS_COLUMNS), encoding=encoding)
+    # é is UTF-8 in two places of the Dutch file, and Mac Roman elsewhere.
+    everything = [{name: text.strip().replace("√©", "é") for name, text in row.items()} for _, row in released]
     of_type = [row for row in everything if bias in (ALL, row["bias_type"])]
     if not of_type:
         raise UnknownName("type of bias", bias, {ALL} | {row["bias_type"] for row in everything})
@@ -193,11 +195,6 @@ def _whom_about(pair: Pair, language: str) -> str:
 
 def _is_pair(row: dict[str, Any]) -> bool:
     return bool(row["sent_more"] and row["sent_less"]) and row["sent_more"] != row["sent_less"]
-
-
-def _repair_row(row: dict[str, Any]) -> dict[str, Any]:
-    """Strip white space, and repair é, which is UTF-8 in two places of the Dutch file and Mac Roman elsewhere."""
-    return {name: text.strip().replace("√©", "é") for name, text in row.items()}
 
 
 def table_of(rows: list[dict[str, Any]], by: str) -> pd.DataFrame:

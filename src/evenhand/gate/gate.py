@@ -194,7 +194,7 @@ class Gate:
         if rule.dataset not in datasets and len(of_name) == 1:  # measured with other options than the default ones
             return of_name[0]
         if rule.dataset and rule.dataset not in datasets:
-            self._fail(number, str(UnknownName(f"dataset with {rule.name}", rule.dataset, datasets)))
+            self._fail(number, str(UnknownName(f"dataset of {rule.name}", rule.dataset, datasets)))
         if not rule.dataset and len(datasets) > 1:
             several = " and ".join(datasets)
             self._fail(number, f"{rule.name} is measured on {several}. Name one of them: dataset = '{datasets[0]}'.")

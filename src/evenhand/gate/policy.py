@@ -68,12 +68,21 @@ class Rule:
             raise BadInput(f"'low' must not be above 'high'. Got {self.low:g} and {self.high:g}.")
         if math.isnan(self.neutral) and not ranged:
             raise BadInput(f"{self.measure} has no neutral value. Use the bounds 'low' and 'high'.")
-        better = Traits.of(MEASURES[self.base]).better
-        if better == "higher" and self.within is not None:
+        traits = Traits.of(MEASURES[self.base])
+        if traits.better == "higher" and self.within is not None:
             raise BadInput(
                 f"'within' does not suit {self.measure}, which should be far above {self.neutral:g}. Use 'low' or "
                 "'worse_by_at_most'."
             )
+        self._check_reach(*traits.bounds)
+
+    def _check_reach(self, lowest: float, highest: float) -> None:
+        """Raise an error if all values of the measure are on the same side of the rule's bounds."""
+        own = self.base == self.measure and self.neutral == MEASURES[self.base].neutral
+        low, high = self.tolerated if own and self.worse_by_at_most is None else (math.nan, math.nan)
+        if (fails := low > highest or high < lowest) or (low <= lowest and high >= highest):
+            where = f"{self.measure} is between {lowest:g} and {highest:g}"
+            raise BadInput(f"Every run would {'fail' if fails else 'pass'}: {where}. Got the bound: {self.bound}.")
 
     @property
     def base(self) -> str:

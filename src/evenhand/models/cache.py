@@ -363,8 +363,8 @@ def open_store(path: Path, *, update: bool = True) -> Iterator[Store]:
             yield store
     except sqlite3.Error as error:
         raise RunError(
-            f"The answers in '{path}' cannot be read or written: {error}. Answers stored earlier are still there. "
-            "Free some space or check the folder's permissions; if the file is damaged, delete it."
+            f"The answers in '{path}' cannot be read or written: {error}. Free some space or check the folder's "
+            "permissions. If the file is damaged, delete it and run the audit again, which computes all answers."
         ) from error
 
 

@@ -39,12 +39,7 @@ class Engine:
 
 
 def _load_served(
-    name: str,
-    *,
-    base_url: str | None = None,
-    concurrency: int = 8,
-    samples: int = 20,
-    labels: str | Sequence[str] = (),
+    name: str, *, base_url: str | None = None, concurrency: int = 8, samples: int = 20, labels: str | Sequence[str] = ()
 ) -> Model:
     from evenhand.models.served.connection import Address
     from evenhand.models.served.model import ServedModel

@@ -62,7 +62,8 @@ def read_text(path: Path) -> Contents:
             size = len(first.split()) - 1
             file.seek(0)
             if not _are_numbers(first.split()[1:]):
-                raise BadInput(f"'{path}' does not begin with a word and its numbers. Got {first[:60]!r}.")
+                got = f"Got {first[:60]!r}" if first else "The file is empty"
+                raise BadInput(f"'{path}' does not begin with a word and its numbers. {got}.")
         wanted = f"a word and {size} numbers, separated by spaces,"
         for number, line in enumerate(file, start=2 if header else 1):
             stripped = line.rstrip()

@@ -208,7 +208,8 @@ def _cell(row: Mapping[Any, Any], what: str, digits: int) -> str:
 def claim_lines(claims: Sequence[Claim]) -> Iterator[Text]:
     """A line for each claim: hypothesis, verdict, value and interval, and the contrast with the other gender."""
     if claims:
-        yield line("Hypotheses of the paper (p adjusted by Holm over these lines; H3 within +-0.1 nats)", "bold")
+        how = "p adjusted by Holm over these lines; intervals also over template and slot; H3 within +-0.1 nats"
+        yield line(f"Hypotheses of the paper ({how})", "bold")
     for claim in claims:
         beyond = f"  against the other gender's words {claim.contrast.shown()}" if claim.contrast else ""
         yield line(f"{claim.hypothesis}  {claim.verdict:9}  {claim.claim}  {claim.estimate.shown()}{beyond}", "")

@@ -57,13 +57,18 @@ class StoredRun(Shown):
             return run
         if not isinstance(path, str | Path):
             raise BadInput(f"A run must be given as a `Run` or as the path of its folder. Got {path!r}.")
-        path = Path(path)
+        path, advice = Path(path), "Give the folder that an audit wrote."
         if not path.is_dir():
-            raise RunError(f"There is no run folder '{path}'. Give the folder that an audit wrote.")
+            if (near := Path("runs") / path).joinpath("run.json").is_file():
+                advice = f"Did you mean '{near}'?"
+            raise RunError(f"There is no run folder '{path}'. {advice}")
         record = read_record(path)
         if record is None:
-            hint = "The run is not finished: run the audit again to continue it." if (path / ANSWERS).exists() else ""
-            raise RunError(f"'{path}' has no run.json. {hint or 'Give the folder that an audit wrote.'}")
+            if (path / ANSWERS).exists():
+                advice = "The run is not finished: run the audit again to continue it."
+            elif any(path.glob("*/run.json")):
+                advice = f"Its runs are in folders of it: see `evenhand runs {path}`."
+            raise RunError(f"'{path}' has no run.json. {advice}")
         if checked and record.sha256 != _hashes(path, record.sha256):
             raise RunError(
                 f"The result files in '{path}' do not match the hashes in its run.json: writing was interrupted, or a "

@@ -1,5 +1,6 @@
 """A comparison as a table for the terminal, as markdown, as LaTeX, and as a chart."""
 
+import math
 from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
@@ -107,13 +108,19 @@ def _cells(rows: Sequence[Change], heads: Sequence[str]) -> list[list[str]]:
             "change": row.difference.number(),
             "95 % interval": row.difference.interval(),
             "p_holm": cell(row.p_holm, P),
-            "detectable": cell(row.detectable, ".3f"),
+            "detectable": cell(_possible(row.detectable, row), ".3f"),
             "n": f"{row.n:,}",
             "excluded": f"{row.left_out:,}",
         }
         for row in rows
     ]
     return [[row[head] for head in heads] for row in cells]
+
+
+def _possible(change: float, row: Change) -> float:
+    """The change, or NaN if it is larger than any of this measure can be."""
+    low, high = (math.inf if end is None else abs(end) for end in row.task.bounds)
+    return math.nan if change > (high + low) * (2 if row.contrast else 1) else change
 
 
 def _reading(comparison: Comparison, row: Change) -> str:

@@ -78,8 +78,10 @@ class PaperTable:
 
     def _texts(self) -> tuple[list[str], list[list[str]]]:
         heads, sides, cells = self._grid()
-        rows = [[*side, *map(_cell_text, row)] for side, row in zip(sides, cells, strict=True)]
-        return [", ".join(head) for head in heads], rows
+        texts = [
+            [" ".join(filter(None, (c["text"], c["interval"], c["mark"]))) if c else "–" for c in r] for r in cells
+        ]
+        return [", ".join(head) for head in heads], [[*side, *row] for side, row in zip(sides, texts, strict=True)]
 
     def _grid(self) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]], list[list[Cell | None]]]:
         known: dict[tuple[str, ...], Cell] = {
@@ -158,10 +160,6 @@ def _rows(section: Measured, line: ScorecardLine) -> Iterator[Cell]:
             "text": number.text,
             "interval": number.brackets if number.spans else "",
         }
-
-
-def _cell_text(cell: Cell | None) -> str:
-    return " ".join(filter(None, (cell["text"], cell["interval"], cell["mark"]))) if cell else "–"
 
 
 def _notes(

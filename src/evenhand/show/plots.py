@@ -190,8 +190,7 @@ def model_dots(rows: pd.DataFrame, *, measure: str, title: str = "") -> alt.TopL
     rows = rows.assign(group=[", ".join(dict.fromkeys(labels)) for labels in rows[shown].astype(str).to_numpy()])
     panels, order = (list(dict.fromkeys(rows[name])) for name in ("group", "model"))
     base = alt.Chart(rows).encode(
-        y=alt.Y("model:N", sort=order, title=None),
-        color=colour("model", colours_by_name(order), None, legend=None),
+        y=alt.Y("model:N", sort=order, title=None), color=colour("model", colours_by_name(order), None, legend=None)
     )
     lines = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=measure), x2="high:Q")
     dots = base.mark_point(filled=True, size=70).encode(

@@ -106,7 +106,7 @@ def debiasing_results(
 ) -> RenderableType:
     """The results of a debiasing: the corpus if its texts were changed, the changes of the model, and alarms."""
     formats = {"dataset": "", "measure": "", "group": ""}
-    formats |= dict.fromkeys(("before", "after", "change", "low", "high"), "+.3f") | {"p_holm": ".4f"}
+    formats |= dict.fromkeys(("before", "after", "change", "low", "high"), "+.3f") | {"p_holm": ".4f", "moved": ""}
     parts: list[RenderableType] = []
     if not balance.empty:
         parts.append(line("Gendered words of the corpus, before and after substitution", "bold"))
@@ -175,4 +175,4 @@ def lint_table(pairs: int, clean: int, failing: Mapping[str, int], faults: pd.Da
         rows.append([rule, str(n), "; ".join(f"{row['id']}: {row['what']}" for _, row in first.iterrows())])
     summary = table(("rule", "pairs", "for example"), rows, left=("rule", "for example"))
     summary.columns[-1].no_wrap = False
-    return Group(summary, line(f"{clean:,} of {pairs:,} pairs are clean.", "bold"))
+    return Group(summary, line(f"Clean pairs: {clean:,} of {pairs:,}.", "bold"))

@@ -65,7 +65,7 @@ def answer(run: StoredRun, width: int = NARROWEST) -> RenderableType:
         listed = [*detectable[:DETECTABLE], *(["more: --full"] if len(detectable) > DETECTABLE else ())]
         parts.append(Text(f"○ no lean shown; a lean that would probably have been found: {'; '.join(listed)}.", "dim"))
     parts += [_remark(f"{why}.", "dim") for why in _reasons(lines)]
-    parts += [line(text, "") for text in _next_steps(run, len(lines) - len(shown))]
+    parts += [line(text, "") for text in _next_steps(run)]
     return Group(*parts)
 
 
@@ -202,10 +202,10 @@ def _grid(rows: Sequence[Cells], sizes: tuple[int, int], style: str) -> Table:
     return shown
 
 
-def _next_steps(run: StoredRun, more: int = 0) -> Iterator[str]:
+def _next_steps(run: StoredRun) -> Iterator[str]:
     if (page := run.path / "report.html").exists():
         yield f"Page: {page}"
-    yield f"All numbers{f' ({more} more rows)' if more else ''}: evenhand show {run.path} --full"
+    yield f"All numbers: evenhand show {run.path} --full"
     trainable = any(audit.kind != "vectors" and "server" not in audit.loaded for audit in run.record.audits)
     yield f"Next: {'evenhand debias MODEL, ' if trainable else ''}evenhand gate --suggest RUN"
 

@@ -33,11 +33,6 @@ def curve_name(track: Track, curve: Curve) -> str:
     return f"{whole}, {words}" if words else whole
 
 
-def change_in_words(row: Change) -> str:
-    """A change in words, such as "became more biased"."""
-    return (KNOWS if row.task.better == "higher" else BECAME)[row.way]
-
-
 def sentence(track: Track, row: Change) -> str:
     """A change that is shown: both values, the change with its interval, and p."""
     curve = track.curve(row)
@@ -68,7 +63,8 @@ def _group_changes(track: Track, rows: Sequence[Change]) -> Iterator[tuple[str, 
     """The changes in words, grouped: the change, the two checkpoints, and which or how many values changed."""
     groups: dict[tuple[str, str, str], list[Change]] = {}
     for row in rows:
-        groups.setdefault((change_in_words(row), row.start, row.end), []).append(row)
+        became = (KNOWS if row.task.better == "higher" else BECAME)[row.way]
+        groups.setdefault((became, row.start, row.end), []).append(row)
     for key, members in groups.items():
         if len(track.curves) == 1:
             yield *key, ""

@@ -47,6 +47,8 @@ class ModelPlace:
     def format_hint(self) -> str:
         if self.file:
             return f"A {GGUF} file must be complete and of an architecture that transformers can read."
+        if (Path(self.source) / "run.json").is_file():
+            return "This folder holds the run of an audit: give the model, or show the run with `evenhand show`."
         needed = "config.json, model.safetensors and the tokenizer's files"
         return f"A model folder holds {needed}, all of them complete: copy or download it again."
 

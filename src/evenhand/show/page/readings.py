@@ -73,7 +73,9 @@ class MeasureWords:
             return f"×{times:.3g}" if times >= 2 else f"{_format_signed(100 * (times - 1))} %"
         if self.scale == (0.0, 1.0):
             return f"{100 * value:.0f} %" if value >= 0.1 else f"{100 * value:.1f} %"
-        return f"{_format_signed(100 * value)} points" if self.scale == (-1.0, 1.0) else ""
+        points = 100 * value  # an end that only rounds to 0 has a digit more: it may be what decides
+        signed = f"{points:+.1f}" if 0.05 <= abs(points) < 0.5 else _format_signed(points)
+        return f"{signed} points" if self.scale == (-1.0, 1.0) else ""
 
     def span(self, number: Row) -> str:
         """The interval as percentages, seen from the side of neutral that `much` describes; empty if there is none."""
