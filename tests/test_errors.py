@@ -37,6 +37,11 @@ def test_an_unknown_name_of_any_length_is_answered_at_once() -> None:
     assert len(message) < LONGEST
 
 
+def test_names_with_commas_are_told_apart() -> None:
+    message = str(UnknownName("group", "hostile, man", ["benevolent", "hostile", "hostile, men"]))
+    assert message.endswith("Did you mean 'hostile, men'? Available: benevolent; hostile; hostile, men.")
+
+
 @pytest.mark.parametrize("name", [None, 3, ["pronoun"]])
 def test_an_unknown_name_need_not_be_a_text(name: Any) -> None:
     assert "Available: association, pronoun." in str(UnknownName("measure", name, ["association", "pronoun"]))

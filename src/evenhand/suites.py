@@ -81,8 +81,7 @@ def tasks(
             raise BadInput(f"The suite '{name}' is for models of the kinds {kinds}. Got a model of kind '{kind}'.")
         chosen[name] = BY_KIND[name][kind]
     chosen |= {name: _available_pairs(chosen[name], languages, quiet) for name in FETCHED if name in chosen}
-    known = {language for by_language in chosen.values() for language in by_language}
-    check_known(f"language of {', '.join(chosen)}", languages, known)
+    check_known(f"language of the suites {', '.join(chosen)}:", languages, set().union(*chosen.values()))
     for name, by_language in chosen.items():
         if name in suites and not set(languages) & set(by_language):
             raise UnknownName(f"language of suite '{name}'", languages[0], by_language)

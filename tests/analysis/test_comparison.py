@@ -64,6 +64,14 @@ def test_a_change_is_the_difference_of_the_values(compared: Comparison, runs: li
     assert 0 < found["detectable"] < 1.5
 
 
+def test_no_change_is_printed_as_detectable_that_cannot_be(compared: Comparison) -> None:
+    shares = [replace(row, detectable=0.9) for row in compared.rows if row.name == "crows-pairs"]
+    assert shares
+    for detectable, cells in ((0.9, "0.900"), (1.1, "–")):
+        rows = [replace(row, detectable=detectable) for row in shares]
+        assert {cell[0] for cell in shown._cells(rows, ["detectable"])} == {cells}
+
+
 def test_of_the_same_model_nothing_changed(compared: Comparison) -> None:
     same = compared.frame[compared.frame["run"] == "twin"]
     assert (same[["change", "low", "high", "worse", "worse_low", "worse_high"]] == 0).all(axis=None)

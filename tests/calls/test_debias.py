@@ -152,8 +152,16 @@ def test_what_was_lost_is_there_too(done: Debiased) -> None:
     assert alarms(0.06, agreement) == []  # an interval alone is not enough
     more_biased, _ = alarms(0.01, agreement, ("tbd", "pronoun"))
     assert more_biased.startswith("It got more biased, and words of one gender (actress, pregnant) lost 0.30")
-    lost["groups"] = {"kind": "occupation"}  # shown for a group alone
-    assert alarms(0.01, agreement, ("tbd", "pronoun")) == ["Over-debiased", "Its language got worse"]
+    lost["groups"] = {"category": "occupation", "calls_for": "he"}  # shown for a group alone
+    assert alarms(0.01, agreement, ("tbd", "pronoun")) == ["Knowledge was lost", "Its language got worse"]
+    group = Change(**lost, task=task(*agreement), worse_p_holm=0.01)
+    several = replace(done, rows=(group, replace(group, change=-0.4)), language={}).alarms
+    assert several == [
+        "Knowledge was lost: words of one gender (occupation, he) lost 0.30 [0.20, 0.40] of P(right pronoun) - P(wrong "
+        "one); words of one gender (occupation, he) lost 0.40 [0.20, 0.40] of P(right pronoun) - P(wrong one)."
+    ]
+    of_all = replace(done, rows=(group, replace(group, groups={})), language={}).alarms
+    assert [alarm.count("lost") for alarm in of_all] == [1]
 
 
 def test_a_notebook_shows_what_was_lost_before_what_moved(done: Debiased) -> None:

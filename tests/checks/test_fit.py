@@ -130,9 +130,9 @@ def test_flawed_pairs_of_a_users_file_are_counted_by_what_is_wrong(tmp_path: Pat
     good, bad = "He left the room.,She left the room.", "He won the game.,She lost the game."
     assert list(flaw_warnings(read(good))) == []
     (line,) = flaw_warnings(read(good, bad))
-    assert line.startswith("1 of 2 pairs of mine have flaws (other change 1). ")
+    assert line.startswith("Flawed pairs of mine: 1 of 2 (other change: 1). ")
     twice = list(flaw_warnings(read(*(f"The {job} said he was late.,The {job} said she was late." for job in JOBS))))
-    assert [said.partition(". ")[0] for said in twice] == ["2 of 3 pairs of mine have flaws (near-duplicate 2)"]
+    assert [said.partition(". ")[0] for said in twice] == ["Flawed pairs of mine: 2 of 3 (near-duplicate: 2)"]
 
 
 def test_pairs_of_other_languages_are_not_held_against_english_words(tmp_path: Path) -> None:

@@ -104,7 +104,9 @@ def test_a_value_that_is_shown_without_room_for_a_bound_is_not_called_not_shown(
     found = Run.load(OLD / "tbd-gendered")
     low = found.values_of("tbd-gendered", "gender-agreement")[0].low
     monkeypatch.setattr("evenhand.gate.suggestion.round_up", lambda number: number + low)
-    with pytest.raises(BadInput, match="gender-agreement is above 0, but no bound there leaves room: found .0.352"):
+    with pytest.raises(
+        BadInput, match="is above 0 by its interval, but no bound above 0 leaves room for chance: found .0.352"
+    ):
         suggest(found)
 
 

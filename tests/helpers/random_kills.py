@@ -96,7 +96,7 @@ def make_inputs(folder: Path) -> int:
     (folder / "scores.csv").write_text("text,other,stereotype,counterpart\n" + made)
     (folder / "texts.txt").write_text(TEXTS)
     (folder / "others.txt").write_text(TEXTS.replace("He", "She").replace("nurse", "cook"))
-    (folder / "policy.toml").write_text('[[rule]]\nmeasure = "stereotype-share"\nwithin = 0.5\n')
+    (folder / "policy.toml").write_text('[[rule]]\nmeasure = "stereotype-share"\nwithin = 0.49\n')
     for name in ("runs", "less", "counted", ""):
         (folder / name).mkdir(exist_ok=True)
         (folder / name / OWN).write_text("What I must not lose.\n")

@@ -135,7 +135,7 @@ def cut_short(path: Path) -> None:
             b"2 3\nnurse 1 2 3\ndoctor 1 2 3 4\n",
             "line 3: a word and 3 numbers, separated by spaces, are expected",
         ),
-        ("a.txt", b"", "does not begin with a word and its numbers"),
+        ("a.txt", b"", "does not begin with a word and its numbers. The file is empty"),
         ("a.txt", b"She is a nurse.\n", "does not begin with a word and its numbers"),
         ("a.txt", b"2 0\nnurse\ndoctor\n", "line 2: a word and 0 numbers, separated by spaces, are expected"),
         ("a.npz", b"no zip", "cannot be read: .*needs two arrays, 'words' and 'vectors'"),

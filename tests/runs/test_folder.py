@@ -100,6 +100,19 @@ def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
         Run.load(tmp_path)
 
 
+@pytest.mark.parametrize("depth", ["mini-en", "before/mini-en"])
+def test_who_names_a_run_or_its_folder_is_told_where_runs_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, depth: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs" / depth).mkdir(parents=True)
+    (tmp_path / "runs" / depth / "run.json").touch()
+    with pytest.raises(RunError, match=f"Did you mean 'runs/{depth}'"):
+        Run.load(depth)
+    with pytest.raises(RunError, match="contains runs: list them with `evenhand runs runs`"):
+        Run.load("runs")
+
+
 def pronouns() -> pd.DataFrame:
     """A dataset without partners, with a group of its own."""
     frame = pd.DataFrame({"dataset": "tbd", "measure": "pronoun", "id": ["1", "2"], "score": [0.1, NAN]})

@@ -80,12 +80,16 @@ class Debiased:
             alarms.append("The corpus has no gendered words, so there is no share of them.")
         away = [row for row in self.rows if row.moved.startswith("away")]
         knowing = [row for row in away if row.name == "gender-agreement"]
-        for row in [row for row in knowing if not row.groups] or knowing:
-            lost = f"{-row.change:.2f} [{-row.high:.2f}, {-row.low:.2f}] of P(right pronoun) - P(wrong one)"
-            lost = f"words of one gender (actress, pregnant{f'; {row.group}' if row.groups else ''}) lost {lost}"
-            if self.balance.empty:
-                alarms.append(f"Over-debiased: {lost}.")
-            elif any((r.dataset, r.name, r.groups) == ("tbd", "pronoun", {}) for r in away):
+        whole = [row for row in knowing if not row.groups]
+        lost = "; ".join(
+            f"words of one gender ({row.group if row.groups else 'actress, pregnant'}) lost {-row.change:.2f} "
+            f"[{-row.high:.2f}, {-row.low:.2f}] of P(right pronoun) - P(wrong one)"
+            for row in whole or knowing
+        )
+        if lost:
+            if self.balance.empty or not whole:
+                alarms.append(f"{'Over-debiased' if whole else 'Knowledge was lost'}: {lost}.")
+            elif any((row.dataset, row.name, row.groups) == ("tbd", "pronoun", {}) for row in away):
                 alarms.append(f"It got more biased, and {lost}. Look at the texts: do they speak of both genders?")
             else:
                 alarms.append(f"Over-debiased: {lost}. Add `remind`.")

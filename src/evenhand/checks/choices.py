@@ -77,8 +77,7 @@ def _shows_bias(task: Task) -> bool:
 
 def _is_control(task: Task, biased: Task) -> bool:
     """Whether `task` is a control for `biased`: its questions show whether the model can do the task of `biased`."""
-    item = task.dataset.items[0]
-    if controlled := item.groups.get(CONTROL):
+    if controlled := task.dataset.items[0].groups.get(CONTROL):
         return controlled == base_name(biased.dataset.name)
     both_bbq = isinstance(biased.measure, BbqBias) and task.dataset.language == biased.dataset.language
     return both_bbq and {each.groups.get(CONDITION) for each in task.dataset.items} == {DISAMBIGUATED}

@@ -112,8 +112,8 @@ def flaw_warnings(dataset: Dataset) -> Iterator[str]:
     pairs = [(i.id, i.stereotype, i.counterpart) for i in dataset.items[:LOOKED_AT] if isinstance(i, Pair)]
     if not (rules := {(fault.id, fault.rule) for fault in faults(pairs)}):
         return
-    listed = ", ".join(f"{rule} {n:,}" for rule, n in Counter(rule for _, rule in rules).most_common())
-    says = f"{len({id for id, _ in rules}):,} of {len(pairs):,} pairs of {dataset.name} have flaws ({listed})"
+    listed = ", ".join(f"{rule}: {n:,}" for rule, n in Counter(rule for _, rule in rules).most_common())
+    says = f"Flawed pairs of {dataset.name}: {len({id for id, _ in rules}):,} of {len(pairs):,} ({listed})"
     file = str(dataset.options.get("file", base_name(dataset.name)))
     command = ["evenhand", "datasets", "lint", file]
     for name in ("stereotype", "counterpart"):

@@ -117,8 +117,8 @@ def datasets_lint(
 ) -> None:
     """Look for faults in sentence pairs.
 
-    Finds pairs that differ in more than gendered words, or that give a gender away. The exit code is 1 if
-    it finds any.
+    Finds pairs that differ in more than gendered words, nearly repeat others, or give a gender away. The exit
+    code is 1 if it finds any.
     """
     from evenhand.checks.lint import lint
     from evenhand.show.tables import lint_table

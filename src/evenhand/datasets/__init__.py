@@ -83,8 +83,7 @@ def add(name: str, builder: Callable[..., Dataset]) -> None:
 
 def load(name: str, **options: Any) -> Dataset:
     """Build a dataset by name, with these options."""
-    known = options_of(name)
-    check_known(f"option of dataset '{name}'", options, known)
+    check_known(f"option of dataset '{name}'", options, options_of(name))
     for option in needed_by(name):
         if option not in options:
             raise BadInput(f"Dataset '{name}' reads your own file and needs the option {option}. Give {option}=...")

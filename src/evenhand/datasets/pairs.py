@@ -117,7 +117,7 @@ def sentences(file: str, stereotype: str, counterpart: str) -> Iterator[tuple[st
 
 def _pairs(path: Path, stereotype: str, counterpart: str, id: str, category: str, about: str) -> Iterator[Pair]:
     seen: dict[str, int] = {}
-    hint = "Name your columns: `--option stereotype=COLUMN`, `--option counterpart=COLUMN`."
+    hint = "Name the columns by the options `stereotype` and `counterpart` (`--option stereotype=COLUMN`)."
     for line, row in rows(path, (stereotype, counterpart), hint=hint):
         try:
             check_readable(row[stereotype], row[counterpart])

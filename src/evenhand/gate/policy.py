@@ -74,15 +74,18 @@ class Rule:
                 f"'within' does not suit {self.measure}, which should be far above {self.neutral:g}. Use 'low' or "
                 "'worse_by_at_most'."
             )
-        self._check_reach(*traits.bounds)
+        self._check_reach(traits)
 
-    def _check_reach(self, lowest: float, highest: float) -> None:
-        """Raise an error if all values of the measure are on the same side of the rule's bounds."""
-        own = self.base == self.measure and self.neutral == MEASURES[self.base].neutral
-        low, high = self.tolerated if own and self.worse_by_at_most is None else (math.nan, math.nan)
-        if (fails := low > highest or high < lowest) or (low <= lowest and high >= highest):
-            where = f"{self.measure} is between {lowest:g} and {highest:g}"
-            raise BadInput(f"Every run would {'fail' if fails else 'pass'}: {where}. Got the bound: {self.bound}.")
+    def _check_reach(self, traits: Traits) -> None:
+        """Raise an error if every value that the rule may be about is within its bounds, or none is."""
+        lowest, highest = traits.bounds
+        if self.base != self.measure or (self.estimand and traits.favours in ("item", "other")):  # a difference
+            lowest, highest = lowest - highest, highest - lowest
+        low, high = self.tolerated if self.worse_by_at_most is None else (math.nan, math.nan)
+        if (none := low > highest or high < lowest) or (low <= lowest and high >= highest):
+            outcome, most = "pass" if none else "fail", "" if math.isinf(highest) else f" and at most {highest:g}"
+            where = f"{self.name} is at least {lowest:g}{most}"
+            raise BadInput(f"No run could {outcome}, since {where}. Choose another bound than '{self.bound}'.")
 
     @property
     def base(self) -> str:

@@ -95,7 +95,8 @@ def _rule(runs: Sequence[StoredRun], task: TaskRecord, row: Row) -> tuple[str, l
     if task.better == "higher":
         key, bound = "low", -round_up(max(ends) - neutral + room)
         if bound <= neutral:
-            what = "above {:g}, but no bound there leaves room" if max(ends) < 0 else "not shown to be above {:g}"
+            what = "above {0:g} by its interval, but no bound above {0:g} leaves room for chance"
+            what = what if max(ends) < 0 else "not shown to be above {:g}"
             raise _NoRule(f"{measure} is {what.format(neutral)}: {_describe(estimate, neutral)}")
     else:
         most = math.inf if low is None or high is None else max(neutral - low, high - neutral)

@@ -84,8 +84,7 @@ def add(measure: type[Measure[Any]]) -> None:
 
 def load(name: str, **options: Any) -> Measure[Any]:
     """Create a measure by name, with these options."""
-    known = options_of(name)
-    check_known(f"option of measure '{name}'", options, known)
+    check_known(f"option of measure '{name}'", options, options_of(name))
     with foreign(f"The measure '{name}' failed", MEASURES[name]):
         return MEASURES[name](**options)
 

@@ -66,8 +66,8 @@ class StoredRun(Shown):
         if record is None:
             if (path / ANSWERS).exists():
                 advice = "The run is not finished: run the audit again to continue it."
-            elif any(path.glob("*/run.json")):
-                advice = f"Its runs are in folders of it: see `evenhand runs {path}`."
+            elif any(file for depth in ("*", "*/*") for file in path.glob(f"{depth}/run.json")):
+                advice = f"It contains runs: list them with `evenhand runs {path}`."
             raise RunError(f"'{path}' has no run.json. {advice}")
         if checked and record.sha256 != _hashes(path, record.sha256):
             raise RunError(

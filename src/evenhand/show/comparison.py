@@ -119,8 +119,9 @@ def _cells(rows: Sequence[Change], heads: Sequence[str]) -> list[list[str]]:
 
 def _possible(change: float, row: Change) -> float:
     """The change, or NaN if it is larger than any of this measure can be."""
-    low, high = (math.inf if end is None else abs(end) for end in row.task.bounds)
-    return math.nan if change > (high + low) * (2 if row.contrast else 1) else change
+    low, high = row.task.bounds
+    most = math.inf if low is None or high is None else high - low
+    return math.nan if change > (2 * most if row.contrast or (row.estimand and row.task.genders) else most) else change
 
 
 def _reading(comparison: Comparison, row: Change) -> str:

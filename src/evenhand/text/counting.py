@@ -62,8 +62,7 @@ class Vocabulary:
 
     @cached_property
     def _naming(self) -> Naming:
-        listed = dict(self.names or ()) if self.names or self.pairs else None
-        return Naming(listed, always=bool(self.pairs))
+        return Naming(dict(self.names or ()) if self.names or self.pairs else None, always=bool(self.pairs))
 
     def first_names(self, text: str) -> Iterator[tuple[str, Gender]]:
         """Every first name of a person in a document, in lower case, with its gender, except gendered words.

@@ -361,8 +361,7 @@ def _is_mostly_lowercase(words: Counter[str], word: str, more: int = 0) -> bool:
 
 def _is_unlisted(text: str, word: str, start: int, stop: int) -> bool:
     """Whether a capitalised word that is not in the list is a name: it does what people do, or is spoken to."""
-    after = text[stop : stop + 1]
-    if after == ",":
+    if text[stop : stop + 1] == ",":
         if text[start - 1 : start] not in QUOTES or not CALLED.match(text, stop):
             return False
     elif not PERSON.match(text, stop):

@@ -223,6 +223,12 @@ def test_a_folder_with_missing_or_corrupt_files_is_an_error(folder: Path, damage
         evenhand.load(str(folder))
 
 
+def test_the_folder_of_a_run_is_not_called_damaged(tmp_path: Path) -> None:
+    (tmp_path / "run.json").touch()
+    with pytest.raises(ModelError, match="holds the run of an audit: give the model"):
+        evenhand.load(str(tmp_path))
+
+
 def test_out_of_reach_of_the_hub_the_message_says_what_to_do() -> None:
     with pytest.raises(ModelNotFound) as caught:
         evenhand.load("google-bert/bert-base-uncased")

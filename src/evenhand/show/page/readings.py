@@ -70,12 +70,10 @@ class MeasureWords:
         value *= self.factor
         if self.unit == "nats":
             times = _capped_exp(value)
-            return f"×{times:.3g}" if times >= 2 else f"{_format_signed(100 * (times - 1))} %"
+            return f"×{times:.3g}" if times >= 2 else f"{_format_signed(100 * (times - 1), fine=True)} %"
         if self.scale == (0.0, 1.0):
             return f"{100 * value:.0f} %" if value >= 0.1 else f"{100 * value:.1f} %"
-        points = 100 * value  # an end that only rounds to 0 has a digit more: it may be what decides
-        signed = f"{points:+.1f}" if 0.05 <= abs(points) < 0.5 else _format_signed(points)
-        return f"{signed} points" if self.scale == (-1.0, 1.0) else ""
+        return f"{_format_signed(100 * value, fine=True)} points" if self.scale == (-1.0, 1.0) else ""
 
     def span(self, number: Row) -> str:
         """The interval as percentages, seen from the side of neutral that `much` describes; empty if there is none."""
@@ -87,8 +85,10 @@ class MeasureWords:
         return f"{ends[0]} to {ends[1]}" if all(ends) else ""
 
 
-def _format_signed(value: float) -> str:
-    """The value rounded to a whole number, with its sign: +3, -2, but 0."""
+def _format_signed(value: float, *, fine: bool = False) -> str:
+    """The value rounded to a whole number, with its sign: +3, -2, but 0. If it is `fine`, +0.3 keeps its digit."""
+    if fine and not round(value) and abs(value) >= 0.05:
+        return f"{value:+.1f}"
     return f"{whole:+d}" if (whole := round(value)) else "0"
 
 
