@@ -90,8 +90,10 @@ def test_what_is_unfit_or_not_checked_passes_no_gate(server: FakeServer, gives: 
     how: dict[str, Any] = {"dataset": "bbq-disambiguated", "measure": "choice-accuracy", "out": tmp_path}
     run = evenhand.audit("openai:tiny", options={"mass": 0, "chat": False}, samples=4, **how)
     rule = Rule(dataset="bbq-disambiguated", measure="choice-accuracy", high=0.99)
-    assert Gate([rule]).judge(run).rules[0].verdict == "undecided"
-    assert Gate([rule], allow_unfit=True).judge(run).rules[0].verdict == "pass"
+    refused, allowed = (Gate([rule], allow_unfit=allow).judge(run).rules[0] for allow in (False, True))
+    assert refused.verdict == "undecided"
+    assert refused.says.startswith(f"{allowed.says}; ")  # with the reason
+    assert allowed.verdict == ("pass" if allowed.high < 0.99 else "undecided")
 
 
 @pytest.mark.usefixtures("without_pages")
