@@ -93,6 +93,7 @@ def test_what_is_unfit_or_not_checked_passes_no_gate(server: FakeServer, gives: 
     refused, allowed = (Gate([rule], allow_unfit=allow).judge(run).rules[0] for allow in (False, True))
     assert refused.verdict == "undecided"
     assert refused.says.startswith(f"{allowed.says}; ")  # with the reason
+    assert allowed.high is not None
     assert allowed.verdict == ("pass" if allowed.high < 0.99 else "undecided")
 
 
