@@ -239,6 +239,7 @@ def test_the_command_prints_what_changed(tmp_path: Path, capsys: pytest.CaptureF
     printed = capsys.readouterr().out
     assert "substitution" in printed
     assert "gender-agreement" in printed
+    assert re.search(r"p_holm +moved", printed)
     assert "Pseudo-perplexity" in printed
     assert run_command(app, ["debias", str(base), "--recipe", "none", "--out", str(tmp_path / "o")]) == 2
     assert run_command(app, ["debias", str(base), "--repeat", "0", "--out", str(tmp_path / "o")]) == 2

@@ -187,7 +187,7 @@ def test_the_command_prints_a_table_and_ends_with_1_where_something_is_unfit(
         (["mini-em"], "Did you mean 'mini-en'?"),
         (["--lang", "eo"], "'eo'"),
         (["--suite", "becpto"], "Did you mean 'becpro'?"),
-        (["--suite", "becpro", "--lang", "ja"], "'ja'. Available: de, en."),
+        (["--suite", "becpro", "--lang", "ja"], "language of the suites becpro: 'ja'. Available: de, en."),
         (["--suite", "nli"], "kind 'masked'"),
         (["--dtype", "int8"], "`dtype`"),
         (["--labels", "a,b,c"], "`labels`"),

@@ -52,6 +52,7 @@ def test_each_run_has_a_number_for_each_dataset(folder: Path, capsys: pytest.Cap
     assert run_command(app, ["runs", str(folder)]) == 0
     shown = capsys.readouterr().out
     assert f"{one['value']:+.3f}" in shown
+    assert f" {other['value']:.3f} [" in shown  # a share has no sign
     assert "unfinished" in shown
 
 
