@@ -19,7 +19,7 @@ from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.datasets.corpora.texts import generate, reminders, sentences
 from evenhand.datasets.gendered import gender
-from evenhand.mitigation.cds import balance_table
+from evenhand.mitigation.cds import Cds, balance_table
 from evenhand.show.page.provenance import debiasing
 from evenhand.show.tables import debiasing_results
 from evenhand.text.swap import Swapper, substituted
@@ -91,6 +91,18 @@ def test_a_corpus_that_cannot_be_swapped_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="German.*`share=0`"):
         debias("mini-en", corpus=str(file), out=tmp_path / "out")
     assert substituted(str(file), share=0.0).after == ["Die Ärztin sagt, dass sie müde ist.\n"]
+
+
+def test_the_seed_of_a_debiasing_seeds_its_training(tmp_path: Path) -> None:
+    base, texts = (
+        str(tiny.save("roberta", tmp_path / "base")),
+        [f"He told her that {i} hats were old." for i in range(40)],
+    )
+    made = {}
+    for name, seed in {"zero": 0, "again": 0, "one": 1}.items():
+        method = Cds(share=0.0, seed=seed)
+        made[name] = evenhand.load(str(method.apply(base, texts, tmp_path / name))).fingerprint
+    assert made["zero"] == made["again"] != made["one"]
 
 
 @pytest.fixture(scope="module")

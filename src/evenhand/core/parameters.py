@@ -300,7 +300,7 @@ class Debias(TypedDict, total=False):
     ]
     suite: Annotated[str, Says("The suite to measure before and after.", default="all")]
     limit: Limit
-    seed: Seed
+    seed: Annotated[int, Says("The random seed of the swap, the training, samples and intervals.", default=0)]
 
 
 class Learn(TypedDict, total=False):

@@ -34,7 +34,7 @@ class Cds(Mitigation):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        recipe_of(self.recipe)
+        recipe_of(self.recipe, seed=self.seed)
         if self.repeat < 1:
             raise BadInput(f"`repeat` must be at least 1. Got {self.repeat}.")
 
@@ -48,10 +48,10 @@ class Cds(Mitigation):
         return self._swapped.sentences + self._reminders
 
     def made_of(self, texts: Sequence[str]) -> tuple[object, ...]:
-        return self._swapped.sentences, self._reminders, recipe_of(self.recipe)
+        return self._swapped.sentences, self._reminders, recipe_of(self.recipe, seed=self.seed)
 
     def apply(self, model: str, texts: Sequence[str], out: Path) -> Path:
-        train_masked(model, texts, recipe_of(self.recipe), out)
+        train_masked(model, texts, recipe_of(self.recipe, seed=self.seed), out)
         return out
 
     @cached_property
