@@ -103,3 +103,12 @@ def test_where_all_labels_agree_there_is_room_for_doubt(name: str) -> None:
     whole = evenhand.measure(Table(lambda question: answer(N)), items, measures.load(name), **BY).estimates[0]
     assert (whole.value, whole.low) == (0, 0)
     assert 0.05 < whole.high < 0.3
+
+
+def test_the_released_formula_asks_pairs_with_unknown_words_too() -> None:
+    one = pair("1", "pro")
+    for formula, unknown in {"paper": False, "released": True}.items():
+        asked = measures.load("nli-coal", formula=formula).ask(one)
+        assert asked == (Entail(one.premise, one.hypothesis, unknown=unknown),)
+    with pytest.raises(BadInput, match="formula"):
+        measures.load("nli-coal", formula="publshed")

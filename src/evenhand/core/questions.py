@@ -152,12 +152,14 @@ class Likelihood(OfLogps):
 class Entail(OfLogps):
     """Asks whether `premise` entails, leaves open or contradicts `hypothesis`.
 
-    The answer has three log-probabilities: entailment, neutral, contradiction.
+    The answer has three log-probabilities: entailment, neutral, contradiction. With `unknown`, a classifier also
+    answers where its tokenizer does not know a word, which it then reads as its token for unknown words.
     """
 
     count: ClassVar[int] = 3
     premise: str
     hypothesis: str
+    unknown: bool = False
 
     def __post_init__(self) -> None:
         check_texts(self, (), self.premise, self.hypothesis)

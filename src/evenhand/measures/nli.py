@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from evenhand.core.items import NliPair
-from evenhand.core.measure import Favours
+from evenhand.core.measure import Favours, Formula, check_formula
 from evenhand.core.questions import Answer, Entail
 from evenhand.core.scores import MacroMean, Summary, mean, share
 from evenhand.errors import BadInput
@@ -23,7 +23,13 @@ BIASED = {"pro": (ENTAILMENT,), "anti": (CONTRADICTION,), "non": (ENTAILMENT, CO
 
 @dataclass(frozen=True)
 class _Nli:
-    """A measure of the labels of pairs; its value is a share of them."""
+    """A measure of the labels of pairs; its value is a share of them.
+
+    A pair with a word that the classifier's tokenizer does not know has no score. With `formula="released"` it is
+    asked nevertheless, as by the code of Anantaprayoon et al. (2024): the published values are over all pairs.
+    """
+
+    formula: Formula = "paper"
 
     version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.0
@@ -34,8 +40,11 @@ class _Nli:
     answers: ClassVar[tuple[str, ...]] = ("entailment", "neutral", "contradiction")
     summarise: ClassVar[Summary] = share
 
+    def __post_init__(self) -> None:
+        check_formula(self.formula)
+
     def ask(self, item: NliPair) -> tuple[Entail]:
-        return (Entail(item.premise, item.hypothesis),)
+        return (Entail(item.premise, item.hypothesis, unknown=self.formula == "released"),)
 
 
 class _NliSetMeasure(_Nli):

@@ -65,7 +65,7 @@ def tables(
     runs = []
     for name, model in ours.items():
         row = _row_of(name, rows)
-        options = {"segmented": "yes"} if row and row.get("segmented") else {}
+        options = {"formula": "released"} | ({"segmented": "yes"} if row and row.get("segmented") else {})
         run = audit(model, dataset=dataset, options=options, limit=limit, out=out / dataset, **loading)
         runs.append(run)
         cells += _cells(row["model"] if row else find(model).name, row, run, run.record.audits[-1].tasks[0].dataset)

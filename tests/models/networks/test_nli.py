@@ -44,6 +44,14 @@ def test_every_family_answers_like_the_naive_loop(family: NliModel) -> None:
         assert math.fsum(map(math.exp, answer.logps)) == pytest.approx(1)
 
 
+def test_a_pair_with_an_unknown_word_is_answered_only_if_asked_so(bert: NliModel) -> None:
+    pair = ("The 𒀀 sleeps.", PAIRS[0][1])
+    known, strict, lenient = bert.answer([QUESTIONS[0], Entail(*pair), Entail(*pair, unknown=True)])
+    assert (strict.note, lenient.note) == ("unknown word", "")
+    assert lenient.logps == pytest.approx(naive.entail(bert, *pair), abs=CLOSE)
+    assert known.logps == pytest.approx(naive.entail(bert, *PAIRS[0]), abs=CLOSE)
+
+
 def test_premise_and_hypothesis_are_told_apart(family: NliModel) -> None:
     one, other = family.answer([Entail(*PAIRS[-1]), Entail(*PAIRS[-1][::-1])])
     assert one.logps != pytest.approx(other.logps, abs=1e-3)

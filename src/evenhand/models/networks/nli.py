@@ -30,9 +30,14 @@ class NliModel(NetworkModel):
 
     @gc_disabled()
     def plan(self, questions: Sequence[Question]) -> Plan:
-        pairs = [_premise_hypothesis(question) for question in questions]
-        encoded = encode_pairs(self.tokenizer, pairs, self.longest)
-        return Plan([self._reading(encoded[pair]) for pair in pairs], self.limit)
+        asked = [_entail(question) for question in questions]
+        encoded = {
+            unknown: encode_pairs(
+                self.tokenizer, [_pair(q) for q in asked if q.unknown == unknown], self.longest, unknown=unknown
+            )
+            for unknown in {question.unknown for question in asked}
+        }
+        return Plan([self._reading(encoded[question.unknown][_pair(question)]) for question in asked], self.limit)
 
     def count_tokens(self, places: Sequence[tuple[str, Span]]) -> list[int]:
         if not isinstance(self.tokenizer, JapaneseTokenizer):
@@ -80,10 +85,14 @@ def token_types(network: Any) -> int:
     return int(getattr(network.config, "type_vocab_size", 0)) if takes else 0
 
 
-def _premise_hypothesis(question: Question) -> tuple[str, str]:
-    """The premise and hypothesis. Raises an error for a question that is not `Entail`."""
+def _pair(question: Entail) -> tuple[str, str]:
+    return question.premise, question.hypothesis
+
+
+def _entail(question: Question) -> Entail:
+    """The question. Raises an error if it is not an `Entail`."""
     if isinstance(question, Entail):
-        return question.premise, question.hypothesis
+        return question
     known = built_in(question, "An NLI classifier")
     raise UnfitModel(
         f"An NLI classifier cannot answer {type(known).__name__} questions. Use a masked language model, or measure "

@@ -181,9 +181,11 @@ class TokenizedPair:
         return join(self.ids, self.types, size) if self.types and max(self.types) < known else self.ids
 
 
-def encode_pairs(tokenizer: Any, pairs: Iterable[Pair], longest: int) -> dict[Pair, TokenizedPair]:
-    """The tokens of each distinct pair of texts, never truncated."""
-    note_on = _notes(tokenizer, longest)
+def encode_pairs(
+    tokenizer: Any, pairs: Iterable[Pair], longest: int, *, unknown: bool = False
+) -> dict[Pair, TokenizedPair]:
+    """The tokens of each distinct pair of texts, never truncated. With `unknown`, unknown words are no fault."""
+    note_on = _notes(tokenizer, longest, {tokenizer.unk_token_id} if unknown else frozenset())
     tokenized = {}
     for chunk, encoded in _in_chunks(tokenizer, pairs, lambda some: map(list, zip(*some, strict=True))):
         types = encoded.get("token_type_ids") or [()] * len(chunk)
