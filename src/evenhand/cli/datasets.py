@@ -1,9 +1,10 @@
 """`evenhand datasets`: list, show, export, fetch and lint datasets; `evenhand measures`: list the measures."""
 
 import csv
+import json
 import math
 from pathlib import Path
-from typing import Annotated, Unpack
+from typing import Annotated, Any, Unpack
 
 import typer
 
@@ -14,6 +15,8 @@ from evenhand.core.parameters import Argument, Force, Lint, Says, Several
 from evenhand.errors import BadInput, check_known
 
 BREAKS = r"[\t\r\n]"
+TABLES = ("tsv", "csv", "jsonl")
+"""Formats of tables, by the endings of their files. A field of the last two may have line breaks."""
 Name = Annotated[str, Argument("A dataset. `evenhand datasets list` has the names.")]
 Options = Annotated[Names, Several("An option of the dataset.", "--option", "NAME=VALUE")]
 
@@ -61,38 +64,54 @@ def datasets_show(
 @app.command("export", epilog="Example: evenhand datasets export becpro-en --out becpro.tsv")
 def datasets_export(
     name: Name,
-    out: Annotated[Path, Says("The .tsv file to write; for lm-eval, a folder.")],
-    form: Annotated[str, Says("tsv, or lm-eval: a task of lm-evaluation-harness.", "--as", "FORMAT")] = "tsv",
+    out: Annotated[Path, Says("The .tsv, .csv or .jsonl file to write; for lm-eval, a folder.")],
+    form: Annotated[
+        str, Says("lm-eval: a task of lm-evaluation-harness. Default: the ending of `out`.", "--as", "FORMAT")
+    ] = "",
     option: Options = None,
     force: Force = False,
 ) -> None:
-    """Write a dataset to a .tsv file, or as a task of lm-eval.
+    """Write a dataset as a table, or as a task of lm-eval.
 
     If the dataset was released, the columns have the names of the release.
     """
     from evenhand import datasets
 
+    check_known("format", [form] if form else [], (*TABLES, "lm-eval"))
     if form == "lm-eval":
         from evenhand.integrations.lm_eval import tasks
 
         task = tasks.write(datasets.load(name, **option_values(option)), out, force=force)
         terminal.show(f"Task {task} in {out}. Run it: lm_eval --include_path {out} --tasks {task} --log_samples ...")
         return
-    check_known("format", [form], ("tsv", "lm-eval"))
-    if out.suffix != ".tsv":
-        raise BadInput(f"`out` must end in .tsv. Got '{out}'.")
+    ending = out.suffix.removeprefix(".")
+    if ending not in TABLES or ending != (form or ending):
+        wanted = f".{form}" if form else f".{', .'.join(TABLES)}"
+        raise BadInput(f"`out` must end in {wanted}. Got '{out}'.")
     check_new(out, force)
     table = datasets.load(name, **option_values(option)).table()
-    cells = table.reset_index().astype(str)
+    if ending == "jsonl":
+        rows = table.rename_axis(table.index.name or "id").reset_index().astype(object)
+        listed = rows.where(rows.notna(), None).to_dict("records")
+        text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in listed)
+        write_whole(out, lambda file: file.write(text.encode()))
+    elif ending == "csv":  # texts in quotation marks: a field may have any kind of line break
+        write_whole(out, lambda file: table.to_csv(file, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n"))
+    else:
+        _check_breaks(table.reset_index().astype(str), out)
+        write_whole(out, lambda file: table.to_csv(file, sep="\t", quoting=csv.QUOTE_NONE, lineterminator="\n"))
+    terminal.show(f"{len(table):,} rows in {out}")
+
+
+def _check_breaks(cells: Any, out: Path) -> None:
+    """Raise BadInput if a cell has a tab or a line break, which a .tsv file cannot have."""
     for column in map(str, cells.columns):
         if (broken := cells[column].str.contains(BREAKS)).any():
             row = str(cells[broken].iloc[0, 0])
             raise BadInput(
                 f"A .tsv file cannot have tabs or line breaks in its fields. The column '{column}' of the row '{row}' "
-                "has one: replace it by a space."
+                f"has one. Choose another ending: {out.stem}.csv and {out.stem}.jsonl can have them."
             )
-    write_whole(out, lambda file: table.to_csv(file, sep="\t", quoting=csv.QUOTE_NONE, lineterminator="\n"))
-    terminal.show(f"{len(table):,} rows in {out}")
 
 
 @app.command("fetch", epilog="Example: evenhand datasets fetch gap")
