@@ -164,3 +164,27 @@ def test_a_model_without_any_of_the_numbers_is_a_row_of_dashes_and_other_tasks_d
     assert re.search(r"^\| less \| – \|$", made.to_markdown(), re.M)
     with pytest.raises(BadInput, match="same way"):
         evenhand.table([runs[0], less], measure="stereotype-share")
+
+
+def test_published_numbers_are_those_of_the_paper_under_its_name(tmp_path: Path) -> None:
+    model = Table(lambda question: Answer((audited_runs.noise(question.text) - 20,)), name="noise")
+    made = evenhand.audit(model, dataset=["tgb", "emotions-en"], limit=8, out=tmp_path)
+    own = evenhand.table(made, published=True)
+    assert list(zip(own.frame["dataset"], own.frame["measure"], strict=True)) == [("tgb", "ASLD (Barza 2023)")]
+    whole = next(row for row in made.values_of("tgb", "likelihood-difference") if not row.groups)
+    assert (own.frame["value"][0], own.frame["low"][0]) == (whole.value, whole.low)
+    named = evenhand.table(made, published=True, measure="stereotype-share")
+    assert list(named.frame["measure"]) == ["stereotype-share"]  # no paper has a name for it
+    with pytest.raises(BadInput, match="No paper reports"):
+        evenhand.table(evenhand.audit(model, dataset="emotions-en", limit=8, out=tmp_path / "2"), published=True)
+
+
+def test_crows_pairs_is_judged_by_its_own_measure(tmp_path: Path) -> None:
+    model = Table(lambda question: Answer((audited_runs.noise(question.text) - 20,)), name="noise")
+    items = [evenhand.Pair(str(i), f"He has {i} hats.", f"She has {i} hats.") for i in range(12)]
+    judged = {}
+    for name in ("crows-pairs", "others"):
+        data = evenhand.Dataset(name=name, items=items)
+        run = evenhand.audit(model, dataset=data, measure=["stereotype-share", "crows-pairs"], out=tmp_path / name)
+        judged[name] = run.headline_task(name).measure
+    assert judged == {"crows-pairs": "crows-pairs", "others": "stereotype-share"}

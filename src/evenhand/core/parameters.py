@@ -352,6 +352,7 @@ class TableOptions(TypedDict, total=False):
     measure: Annotated[list[str], Several("A measure. Default: the main numbers.")]
     dataset: Annotated[list[str], Several("A dataset. Default: all.")]
     group: Annotated[list[str], Several("A group, such as balanced. Default: all items.")]
+    published: Annotated[bool, Says("The numbers that papers report instead.", "--published", default=False)]
 
 
 class Rescore(TypedDict, total=False):

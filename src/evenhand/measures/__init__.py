@@ -53,7 +53,7 @@ OURS = tuple(MEASURES)
 Kind = Literal["lean", "size", "errors", "level", "knowledge", "quality"]
 TwoTexts = tuple[str, str] | list[str]
 TYPES: dict[str, Any] = {
-    **dict.fromkeys(("title", "asks", "ranked", "unit"), str),
+    **dict.fromkeys(("title", "asks", "published", "ranked", "unit"), str),
     **dict.fromkeys(("ends", "leans", "items", "sentences"), TwoTexts),
     **dict.fromkeys(("does_not_show", "cites", "cites_interval"), list[str] | tuple[str, ...]),
     **dict.fromkeys(("offends", "all_genders"), bool),

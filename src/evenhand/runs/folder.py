@@ -32,7 +32,7 @@ from evenhand.core.shown import Shown
 from evenhand.errors import BadInput, RunError
 from evenhand.runs.files import GATE, NEXT, PAGE, RESTORE, VOUCHED, plain_json, read_typed, replace_files, rescore_hint
 from evenhand.runs.record import SCHEMA, RunRecord, TaskRecord, as_plain, read_record
-from evenhand.runs.rows import Row, headline, make_rows
+from evenhand.runs.rows import Row, dataset_words, headline, make_rows
 from evenhand.runs.values import VALUES, ValueRecord, complete_values, value_record, with_families
 
 ANSWERS = "answers.sqlite"
@@ -130,10 +130,13 @@ class StoredRun(Shown):
         return [row for row in self.rows if row.main and row.task.name == (dataset, measure)]
 
     def headline_task(self, dataset: str) -> TaskRecord:
-        """The task that a dataset is judged by: among the measures with a direction, the one of the lowest rank."""
+        """The task that a dataset is judged by: of measures with a direction, its own, or that of the lowest rank."""
+        own = dataset_words(dataset).get("judged_by")
 
         def rank(task: TaskRecord) -> int:
-            return LAST if without_direction(self.scores_of(*task.name), task.better) else task.rank
+            if without_direction(self.scores_of(*task.name), task.better):
+                return LAST
+            return -1 if task.measure == own else task.rank
 
         return min(self.tasks_on(dataset), key=rank)
 

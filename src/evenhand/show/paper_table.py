@@ -16,6 +16,7 @@ from evenhand.formats.latex import HEAD, booktabs
 from evenhand.runs.comparable import distinct_names, of_two_kinds, same_task, task_names
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
+from evenhand.runs.rows import dataset_words, measure_words
 from evenhand.show.page import readings
 from evenhand.show.page.section import Measured, ScorecardLine
 from evenhand.stats.verdict import MARKS, NO_SIZE, RULE, SIZES
@@ -102,11 +103,13 @@ def table(
     measure: str | Sequence[str] = (),
     dataset: str | Sequence[str] = (),
     group: str | Sequence[str] = (),
+    published: bool = False,
 ) -> PaperTable:
     """The numbers of one or more runs as one table for a paper: `to_latex()`, `to_markdown()`, `to_csv()`, `frame`.
 
     By default these are the main numbers: stereotype and default of each dataset, or its one number if the two cannot
-    be told apart. Runs must have been measured in the same way. A number that a run lacks is shown as a dash.
+    be told apart. With `published` they are the values that papers report, each named by its paper: NLI-CoAL, SS, ICAT.
+    Runs must have been measured in the same way. A number that a run lacks is shown as a dash.
     """
     loaded = [StoredRun.load(run) for run in ([runs] if isinstance(runs, StoredRun | str | Path) else runs)]
     if not loaded:
@@ -114,7 +117,11 @@ def table(
     selected = {"measure": measure, "dataset": dataset, "group": group}
     wanted = {kind: [names] if isinstance(names, str) else list(names) for kind, names in selected.items()}
     tasks = {task.name: task for run in loaded for task in run.record.tasks}
-    if not wanted["measure"]:
+    if published:
+        tasks = {name: t for name, t in tasks.items() if t.measure in wanted["measure"] or _reported(t)}
+        if not tasks:
+            raise BadInput("No paper reports a number of these runs. Name a `measure`, or leave `published` out.")
+    elif not wanted["measure"]:
         headlines = {run.headline_task(name).name for run in loaded for name in run.datasets}
         tasks = {name: task for name, task in tasks.items() if name in headlines}
     known = {"measure": {measure for _, measure in tasks}, "dataset": {dataset for dataset, _ in tasks}}
@@ -125,8 +132,8 @@ def table(
             raise UnknownName(f"{kind} of these runs", unknown[0], sorted(known[kind]))
     measures, datasets = (wanted[kind] or known[kind] for kind in ("measure", "dataset"))
     chosen = [_section(loaded, task) for (d, m), task in tasks.items() if m in measures and d in datasets]
-    lines = [(s, line) for s in chosen for line in s.lines_of(wanted["group"])]
-    rows = [row for s, line in lines for row in _rows(s, line)]
+    lines = [(s, line) for s in chosen for line in (s.published_lines if published else s.lines_of)(wanted["group"])]
+    rows = [row for s, line in lines for row in _rows(s, line, (published and s.values.published) or s.measure)]
     if not rows:
         raise BadInput("The runs have no number with this `dataset`, `measure` and `group` together. Omit one of them.")
     names = distinct_names(loaded)
@@ -142,13 +149,19 @@ def _section(runs: Sequence[StoredRun], task: TaskRecord) -> Measured:
     return Measured([run for run, _ in having], [name for _, name in having], task)
 
 
-def _rows(section: Measured, line: ScorecardLine) -> Iterator[Cell]:
-    """The rows of the frame for one number: a row for each model."""
+def _reported(task: TaskRecord) -> bool:
+    """Whether the paper that defines the measure reports its value on this dataset: both cite the same work."""
+    words, of_dataset = measure_words(task), dataset_words(task.dataset).get("cites", ())
+    return "published" in words and not set(words["cites"]).isdisjoint(of_dataset)
+
+
+def _rows(section: Measured, line: ScorecardLine, measure: str) -> Iterator[Cell]:
+    """The rows of the frame for one number of the measure, by the name that is shown: a row for each model."""
     for model, number, verdict in zip(section.names, line.numbers, line.verdicts, strict=True):
         yield {
             "model": model,
             "dataset": section.dataset,
-            "measure": section.measure,
+            "measure": measure,
             "row": line.label or "all",
             **{name: getattr(number, name) for name in ("value", "low", "high", "neutral", "n", "unscored", "p_holm")},
             "verdict": verdict.short,

@@ -23,6 +23,8 @@ class MeasureWords:
     title: str
     asks: str
     kind: str
+    published: str = ""
+    """What the paper that defines the measure calls its value, and the paper; empty if no paper reports it."""
     ends: tuple[str, str] = ("below", "above")
     leans: tuple[str, str] = ("below neutral", "above neutral")
     much: str | tuple[str, str] = ""

@@ -288,6 +288,16 @@ class Measured:
                 chosen.append(replace(line, label=f"women minus men, {line.label}") if rows[0].contrast else line)
         return chosen
 
+    def published_lines(self, labels: Collection[str]) -> list[ScorecardLine]:
+        """The lines of the measure's own value, as papers report it: of all items, or of the groups with these labels.
+
+        A dataset about several kinds of bias has the value of its items about gender.
+        """
+        own = [rows for rows in self._rows if not rows[0].judged and not rows[0].part]
+        whole, named = judged_group(self.task), set(labels)
+        chosen = [r for r in own if (named & set(r[0].groups.values()) if named else r[0].groups == whole)]
+        return [self._line(rows) for rows in chosen]
+
     def _line(self, numbers: tuple[Row, ...]) -> ScorecardLine:
         row = numbers[0]
         reading = self._reading(row.estimand, contrast=bool(row.contrast))
