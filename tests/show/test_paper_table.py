@@ -113,7 +113,7 @@ def test_a_notebook_shows_a_row_for_each_model_and_escapes_names(tmp_path: Path)
         ({"group": "job"}, "'jobs'"),
     ],
 )
-def test_an_unknown_name_is_an_error_with_those_there_are(runs: list[Run], asked: dict[str, str], says: str) -> None:
+def test_an_unknown_name_is_an_error_with_those_there_are(runs: list[Run], asked: dict[str, Any], says: str) -> None:
     with pytest.raises(UnknownName, match=says):
         evenhand.table(runs, **asked)
 
