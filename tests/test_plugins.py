@@ -13,6 +13,7 @@ from evenhand import BadInput, Dataset, Pair, datasets, measures, plugins
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.models.engines import ENGINES
+from evenhand.suites import tasks_on
 
 PLUGIN = '''
 import statistics
@@ -253,3 +254,24 @@ def test_a_gate_is_suggested_without_the_plugin_and_asks_for_it_to_judge(
     assert run_command(app, ["gate", str(run.path), "--policy", str(policy)]) == 2
     assert "load its file with `plugin`" in capsys.readouterr().err
     assert run_command(app, ["gate", str(run.path), "--policy", str(policy), "--plugin", str(file)]) == 0
+
+
+def test_a_measure_that_says_not_whom_it_favours_is_told_what_it_lacks(caplog: pytest.LogCaptureFixture) -> None:
+    class Gap:
+        name, version, neutral, reading = "gap", 1, 0.0, "above 0 the stereotype is likelier"
+        summarise = evenhand.mean
+
+        def ask(self, pair: Pair) -> tuple[evenhand.Likelihood, ...]:
+            return evenhand.Likelihood(pair.stereotype), evenhand.Likelihood(pair.counterpart)
+
+        def score(self, pair: Pair, answers: list[evenhand.Answer]) -> float:
+            return answers[0].logp - answers[1].logp
+
+    class Directed(Gap):
+        name, favours = "directed", "stereotype"
+
+    own: list[Any] = [Gap, Directed]
+    for each in own:
+        measures.add(each)
+    tasks_on("tgb", [each() for each in own])
+    assert ["'gap' has no stereotype and default on 'tgb'" in record.message for record in caplog.records] == [True]

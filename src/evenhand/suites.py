@@ -134,6 +134,13 @@ def tasks_on(
     for (name, _), count in Counter((task.dataset.name, task.measure.name) for task in chosen).items():
         if count > 1:
             raise BadInput(f"Two datasets have the name '{name}'. Rename one, or measure it in another run.")
+    for task in chosen:
+        undirected = Traits.of(task.measure).favours in ("item", "other") and not task.dataset.partners
+        if undirected and task.dataset.kinds and task.measure.name not in measures.OURS:
+            log.warning(
+                f"'{task.measure.name}' has no stereotype and default on '{task.dataset.name}', since it does not say "
+                "whom a higher score favours: set its `favours` to 'stereotype', 'men' or 'women', or to 'none'."
+            )
     return chosen
 
 
