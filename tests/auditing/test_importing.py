@@ -326,14 +326,19 @@ def test_a_column_of_gest_gives_its_published_rate(data: Path, tmp_path: Path, t
     assert run.values_of(run.datasets[0], "gest")[0].value == pytest.approx(told, abs=5e-4)
 
 
-def test_two_items_of_one_text_need_ids(tmp_path: Path) -> None:
+def test_items_of_one_text_are_told_apart_by_ids_or_else_by_their_order(tmp_path: Path) -> None:
     file = tmp_path / "pairs.csv"
     file.write_text("stereotype,counterpart\nHe sings.,She sings.\nHe sings.,It sings.\n")
-    frame = pd.DataFrame({"text": ["He sings."] * 2, "score": [0.5, 0.75]})
-    with pytest.raises(BadInput, match="'He sings.'. Give the `id`"):
-        taken(frame, tmp_path)
-    run = taken(frame.assign(id=["3", "2"]), tmp_path)
+    frame = pd.DataFrame({"text": ["He  sings. "] * 2, "score": [0.5, 0.75]})  # white space does not count
+    run = taken(frame.assign(id=["3", "2"]), tmp_path, name="ids")
     assert run.scores["score"].tolist() == [0.75, 0.5]
+    assert not any("in the order" in warning for warning in run.record.warnings)
+    for name, ids in {"none": {}, "other": {"id": ["a", "2"]}}.items():
+        run = taken(frame.assign(**ids), tmp_path, name=name)
+        assert run.scores["score"].tolist() == [0.5, 0.75][:: -1 if ids else 1]
+        assert any("in the order of the file" in warning for warning in run.record.warnings)
+    with pytest.raises(BadInput, match="has a score already"):
+        taken(pd.concat([frame, frame]), tmp_path, name="too many")
 
 
 def test_everything_that_shows_the_run_says_that_it_was_imported(

@@ -12,6 +12,7 @@ import evenhand
 from evenhand import Answer, BadInput, Pair, Table, datasets
 from evenhand.core.questions import Question
 from evenhand.core.words import changes, words
+from evenhand.datasets.pairs import release_rows
 from helpers import tiny
 
 pytestmark = pytest.mark.usefixtures("without_pages")
@@ -127,3 +128,13 @@ def test_words_of_every_sentence_are_separated_by_single_spaces() -> None:
     for row in ROWS:
         assert row["stereotype"] == " ".join(row["stereotype"].split())
         assert words(row["stereotype"])[-1].of(row["stereotype"]) in '.?!"'
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "mac_roman"])
+def test_the_dutch_release_is_read_in_its_encoding_and_in_utf_8(tmp_path: Path, encoding: str) -> None:
+    file = tmp_path / "scores.csv"
+    file.write_bytes("id,text\n1,één\n".encode(encoding))
+    assert [row for _, row in release_rows(file, ("id",), "crows-pairs-nl")] == [{"id": "1", "text": "één"}]
+    if encoding == "mac_roman":
+        with pytest.raises(BadInput, match="UTF-8"):
+            list(release_rows(file, ("id",), "crows-pairs-fr"))

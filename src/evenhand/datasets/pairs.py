@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -145,14 +146,22 @@ def _check_related(first: str, second: str) -> None:
         raise BadInput(f"the two sentences have no word in common: {texts}. Are they in two languages?")
 
 
+def release_rows(path: Path, columns: Sequence[str], dataset: str, hint: str = "") -> Iterator[tuple[int, Any]]:
+    """The rows of a release, or of scores beside it. The Dutch file is Mac Roman; in two places of it, é is UTF-8."""
+    dutch = dataset.startswith("crows-pairs-nl") and path.suffix == ".csv" and path.is_file()
+    if dutch:
+        with suppress(UnicodeDecodeError):
+            dutch = not path.read_text(encoding="utf-8")
+    for line, row in rows(path, columns, hint=hint, encoding="mac_roman" if dutch else "utf-8-sig"):
+        yield line, {name: text.replace("√©", "é") for name, text in row.items()} if dutch else row
+
+
 def crows_pairs(name: str, bias: str = "gender") -> Dataset:
     """The pairs of a release, of one type of bias or of all."""
     language, id, flaws = CROWS_PAIRS[name]
     path = find_release(name, ".csv")
-    encoding = "mac_roman" if language == "nl" else "utf-8-sig"
-    released = rows(path, (id, *CROWS_COLUMNS), encoding=encoding)
-    # é is UTF-8 in two places of the Dutch file, and Mac Roman elsewhere.
-    everything = [{name: text.strip().replace("√©", "é") for name, text in row.items()} for _, row in released]
+    released = release_rows(path, (id, *CROWS_COLUMNS), name)
+    everything = [{name: text.strip() for name, text in row.items()} for _, row in released]
     of_type = [row for row in everything if bias in (ALL, row["bias_type"])]
     if not of_type:
         raise UnknownName("type of bias", bias, {ALL} | {row["bias_type"] for row in everything})

@@ -104,10 +104,17 @@ class Matched:
     unmatched: list[ScoredRow]
     total: int = 0
     """The number of all rows; 0 if every item has at most one row, so that they can be counted."""
+    in_order: int = 0
+    """The number of rows whose text several items share, and whose id is none of theirs: their order decided."""
 
     def warnings(self, dataset: Dataset, file: str) -> list[str]:
         """Sentences on the rows that match no item and the items without a row: their numbers and the first few."""
         lines = []
+        if self.in_order:
+            lines.append(
+                f"{self.in_order:,} rows of {file} have a text that several items of {dataset.name} share, and no id "
+                "of these: they were taken in the order of the file. In another order, their scores are exchanged."
+            )
         if self.unmatched:
             named = [f"{row.where.rpartition(', ')[2]}: {shorten(row.what, 60)}" for row in self.unmatched[:NAMED]]
             which = "; ".join([*named, "and others"] if len(self.unmatched) > NAMED else named)
@@ -122,7 +129,10 @@ class Matched:
 
 
 def match(rows: Sequence[ScoredRow], dataset: Dataset, file: str) -> Matched:
-    """Match rows with items: by texts if rows have these, even if ids differ; else by id; without both, in order."""
+    """Match rows with items: by texts if rows have these, even if ids differ; else by id; without both, in order.
+
+    White space in texts does not count. Of items with the same text, the id decides, or else their order.
+    """
     if not rows:
         raise BadInput(f"{file} has no rows.")
     if not rows[0].id and not rows[0].texts:
@@ -132,14 +142,20 @@ def match(rows: Sequence[ScoredRow], dataset: Dataset, file: str) -> Matched:
                 "without ids or texts must be one for each item, in the order of the items."
             )
         return Matched(list(rows), [])
+    text_of = {item.id: _spaced(texts(item)[: len(rows[0].texts)]) for item in dataset.items}
+    by_id = {item.id: item for item in dataset.items}
     by_text: dict[tuple[str, ...], list[Item]] = {}
     for candidate in dataset.items if rows[0].texts else ():
-        by_text.setdefault(texts(candidate)[: len(rows[0].texts)], []).append(candidate)
-    by_id = {item.id: item for item in dataset.items}
+        by_text.setdefault(text_of[candidate.id], []).append(candidate)
+    named = {row.id for row in rows if text_of.get(row.id) == _spaced(row.texts)}
+    unnamed = {text: (item for item in same if item.id not in named) for text, same in by_text.items()}
     matched: dict[str, ScoredRow] = {}
-    unmatched = []
+    unmatched, in_order = [], 0
     for row in rows:
-        item = _item(row, by_text.get(row.texts, [])) if row.texts else by_id.get(row.id)
+        text, item = _spaced(row.texts), by_id[row.id] if row.id in named else None
+        if item is None and text in by_text:
+            item = next(unnamed[text], by_text[text][0])
+            in_order += len(by_text[text]) > 1
         if item is None:
             unmatched.append(row)
         elif matched.setdefault(item.id, row) is not row:
@@ -154,7 +170,12 @@ def match(rows: Sequence[ScoredRow], dataset: Dataset, file: str) -> Matched:
     if not any(row.numbers for row in matched.values()):
         why = next(iter(matched.values())).note or "its cells are empty"
         raise BadInput(f"{file} has no number for any item of '{dataset.name}': {why}.")
-    return Matched([matched.get(item.id) for item in dataset.items], unmatched)
+    return Matched([matched.get(item.id) for item in dataset.items], unmatched, in_order=in_order)
+
+
+def _spaced(texts: Sequence[str]) -> tuple[str, ...]:
+    """The texts with single spaces, as datasets have them."""
+    return tuple(" ".join(text.split()) for text in texts)
 
 
 def same_questions(tasks: Sequence[PlannedTask]) -> list[PlannedTask]:
@@ -162,13 +183,6 @@ def same_questions(tasks: Sequence[PlannedTask]) -> list[PlannedTask]:
     item = tasks[0].task.dataset.items[0]
     questions = questions_of(item, tasks[0].task.measure)
     return [planned for planned in tasks if questions_of(item, planned.task.measure) == questions]
-
-
-def _item(row: ScoredRow, same: list[Item]) -> Item | None:
-    """The item of a row, from the items `same` with its text; None if there are none. Of several, the id decides."""
-    if len(same) > 1 and not (same := [item for item in same if item.id == row.id]):
-        raise BadInput(f"{row.where}: several items have the text {row.texts[0]!r}. Give the `id` of the item, too.")
-    return same[0] if same else None
 
 
 def scores_of(

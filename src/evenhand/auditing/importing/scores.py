@@ -48,7 +48,8 @@ from evenhand.core.loop import Task, result
 from evenhand.core.measure import Traits
 from evenhand.core.model import KINDS, Work
 from evenhand.datasets import BUILDERS
-from evenhand.datasets.files.rows import SUFFIXES, rows
+from evenhand.datasets.files.rows import SUFFIXES
+from evenhand.datasets.pairs import release_rows
 from evenhand.errors import BadInput, check_known
 from evenhand.measures import MEASURES
 from evenhand.models.table import Table
@@ -193,9 +194,10 @@ def _read_rows(
     elif source.suffix == ".json":
         form, names, listed = "StereoSet's predictions", answers, list(_read_predictions(source, tasks[0]))
     elif source.suffix in SUFFIXES:
-        head = next((list(row) for _, row in rows(source, ())), [])
+        dataset = base_name(tasks[0].dataset.name)
+        head = next((list(row) for _, row in release_rows(source, (), dataset)), [])
         form, place = source.suffix[1:], "row" if source.suffix == ".parquet" else "line"
-        numbered = rows(source, tuple(columns.values()), hint=HINT)
+        numbered = release_rows(source, tuple(columns.values()), dataset, HINT)
         records_of_file = ((f"{source}, {place} {number}", row) for number, row in numbered)
         listed, names = _read_table(records_of_file, head, columns, tasks, f"'{source}'")
     else:
