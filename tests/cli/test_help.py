@@ -8,6 +8,7 @@ import typer
 
 from evenhand.cli.app import CHANGE, COMMANDS, DECIDE, MEASURE, STUDY, UNDERSTAND, app
 from evenhand.cli.terminal import run as run_command
+from evenhand.papers import PAPERS
 from evenhand.suites import SUITES
 
 ROOT: Any = typer.main.get_command(app)
@@ -60,3 +61,9 @@ def test_every_argument_and_option_is_explained(name: str) -> None:
 
 def test_every_command_has_its_group_and_example() -> None:
     assert {example.split()[1] for _, _, example in COMMANDS} | {"datasets", "nli"} == set(ROOT.commands)
+
+
+def test_reproduce_without_a_paper_lists_papers_and_their_parts(capsys: pytest.CaptureFixture[str]) -> None:
+    listed = [line.partition(":")[0] for line in shown(["reproduce"], capsys).splitlines()]
+    assert [name for name in listed if " " not in name] == list(PAPERS)
+    assert "barza2023 --part learning-curve" in listed

@@ -9,6 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import torch
 
@@ -212,9 +213,9 @@ def test_the_study_runs_on_the_bundled_model_in_both_modes(tmp_path: Path) -> No
     assert values[0] != pytest.approx(values[1], abs=0.01)
 
 
-def made_scores(path: Path, post: bool) -> Path:
+def made_scores(path: Path, post: bool, dataset: str = "becpro-en") -> Path:
     """Associations of our sentences, as the released code writes them: a number for each group and gender."""
-    table = datasets.load("becpro-en").table()
+    table = datasets.load(dataset).table()
     noise = [index % 7 / 10 for index in range(len(table))]
     level = [(g == "female") + 2 * (p == "male") for g, p in zip(table["Gender"], table["Prof_Gender"], strict=True)]
     found = table[["Sentence"]].assign(Pre_Assoc=[a + b for a, b in zip(level, noise, strict=True)])
@@ -238,6 +239,19 @@ def test_scores_of_somebody_else_fill_the_table_with_intervals(tmp_path: Path) -
     (tmp_path / "other.tsv").write_text("Sentence\tAssoc\nHe is a nurse.\t1\n")
     with pytest.raises(BadInput, match="Pre_Assoc"):
         reproduce("bartl2020", scores=tmp_path / "other.tsv", out=tmp_path / "out")
+
+
+def test_german_scores_of_somebody_else_fill_table_5(tmp_path: Path) -> None:
+    file = made_scores(tmp_path / "theirs.tsv", post=False, dataset="becpro-de")
+    done = reproduce("bartl2020", scores=file, out=tmp_path / "out")
+    assert set(done.cells["table"]) == {"5"}
+    assert done.cells["ours"].notna().all()
+    table = datasets.load("becpro-de").table().assign(Pre_Assoc=pd.read_csv(file, sep="\t")["Pre_Assoc"].to_numpy())
+    women = table[(table["Gender"] == "female") & (table["Prof_Gender"] == "male")]["Pre_Assoc"]
+    cells = done.cells.set_index(["professions", "words", "what"])["ours"]
+    assert cells["male", "female", "mean"] == pytest.approx(women.mean())
+    assert cells["male", "female", "sd"] == pytest.approx(women.std())
+    assert done.notes[0].startswith("Not comparable: Table 5 has bert-base-german-dbmdz-cased, ours is 'theirs'")
 
 
 def test_the_published_associations_are_those_of_table_4(data: Path, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from evenhand.errors import BadInput
 
 log = logging.getLogger(__name__)
 PARTS = "barza2023: also reminders, learning-curve, mt-gender, corpora. anantaprayoon2024: also correlations."
-PAPERS = "anantaprayoon2024, bartl2020, barza2023, bolukbasi2016, caliskan2017, liang2020, nadeem2021 or pikuliak2024."
+PAPER = "bartl2020, barza2023, anantaprayoon2024, ... Without it, all are listed."
 LINES = "Each line of a text file is a document. Default: each file of a folder, or each paragraph of one file."
 
 
@@ -174,7 +174,7 @@ class ReproduceOptions(TypedDict, total=False):
 
 def reproduce(
     context: typer.Context,
-    paper: Annotated[str, Argument(PAPERS)],
+    paper: Annotated[str | None, Argument(PAPER)] = None,
     model: Annotated[Names, Says("The model to measure; some tables take several.")] = None,
     corpus: Annotated[Names, Says("Texts to train on; the part corpora takes two.")] = None,
     size: Annotated[list[int] | None, Says("Sentences to train on; learning-curve takes several.")] = None,
@@ -185,10 +185,18 @@ def reproduce(
 
     Run the same command again to resume a study that was stopped.
     """
-    from evenhand.papers import options_of
+    from evenhand.papers import PAPERS, options_of, summary_of
     from evenhand.papers import reproduce as run_study
     from evenhand.papers.sections import reproduction
 
+    if paper is None:
+        listed = {
+            f"{name} --part {part}".removesuffix(" --part tables"): (name, part)
+            for name in PAPERS
+            for part in PAPERS[name]
+        }
+        terminal.show(*(f"{words}: {summary_of(*study)}" for words, study in listed.items()))
+        return
     known, inputs = options_of(paper, given["part"]), dict[str, Any]()
     for name, several, values in (("model", "models", model), ("corpus", "corpora", corpus), ("size", "sizes", size)):
         if values and len(values) > 1 and several not in known:

@@ -45,6 +45,11 @@ def options_of(paper: str, part: str) -> list[str]:
     return list(inspect.signature(_load_study(paper, part)).parameters)
 
 
+def summary_of(paper: str, part: str) -> str:
+    """What a study gives, in a sentence."""
+    return (inspect.getdoc(_load_study(paper, part)) or "").partition("\n")[0]
+
+
 def _load_study(paper: str, part: str) -> "Callable[..., Reproduction]":
     check_known("paper", [paper], PAPERS)
     check_known(f"part of '{paper}'", [part], PAPERS[paper])

@@ -9,7 +9,7 @@ import pandas as pd
 
 from evenhand import Fill, Run, audit, from_scores, models
 from evenhand.calls.train_and_measure import recipe_of, trained
-from evenhand.datasets import rows
+from evenhand.datasets import load, rows
 from evenhand.datasets.corpora import Splitter, sentences
 from evenhand.errors import BadInput, UnfitModel
 from evenhand.models.base import OwnInputs, Read, Reading
@@ -87,7 +87,7 @@ def reproduce(
 
     `scores` replaces the models by a file of associations that somebody else computed, with the columns that the
     released code writes: Sentence, Pre_Assoc and, if there are associations after fine-tuning, Post_Assoc. `model` is
-    then the name to show.
+    then the name to show. If the sentences are German, they fill Table 5.
     """
     numbers = load_published("bartl2020")
     if mode not in numbers["reasons"]:
@@ -111,29 +111,33 @@ def reproduce(
             notes.append("In the paper's swapped text every document is swapped.")
         if not recipe.startswith(f"bartl-{mode}"):
             notes.append(f"Fine-tuned by the recipe '{recipe}', which is neither the paper's nor its code's.")
+    before, after, german = None, None, None
     if scores:
-        before, after = _import_runs(Path(scores).expanduser(), model, mode, out)
         notes = [f"Associations imported from {Path(scores).name}: read as whoever computed them read them."]
+        imported = _import_runs(Path(scores).expanduser(), model, mode, out)
+        before, after, german = (imported.get(name) for name in ("before", "after", "german"))
+        if german:
+            german_model, model = model, ""
     else:
         before = _audit_model(model, "en", mode, out, loading)
         after = _audit_model(post, "en", mode, out / "post", loading) if post else None
-    german = _audit_model(german_model, "de", mode, out, loading) if german_model else None
+        german = _audit_model(german_model, "de", mode, out, loading) if german_model else None
 
-    pre = _scores(before)
-    last, de = (_scores(run) if run else None for run in (after, german))
-    moved = changes(pre, last) if last is not None else None
+    pre, last, de = (_scores(run) if run else None for run in (before, after, german))
+    moved = changes(pre, last) if pre is not None and last is not None else None
     means: Columns = {"pre": (pre, "mean", before), "post": (last, "mean", after), "diff": (moved, "mean", None)}
     spread: Columns = {"mean": (de, "mean", german), "sd": (de, "std", None)}
-    cells = [*_table("4", numbers["table4"], means, moved), *_table("5", numbers["table5"], spread, de)]
+    english = _table("4", numbers["table4"], means, moved) if before else ()
+    cells = [*english, *_table("5", numbers["table5"], spread, de)]
     for used, key, table in ((model, "model_en", "Table 4"), (german_model, "model_de", "Table 5")):
         names = numbers[key]
         if used and (used if scores else models.find(used).name) not in names:
             notes.insert(0, f"Not comparable: {table} has {names[0]}, ours is '{used}'. Compare the pattern alone.")
-    if after is None:
+    if before and after is None:
         notes.append("Columns post and diff, W, r and p of Table 4 need a fine-tuned model: `post` or `finetune=gap`.")
     if german is None:
         notes.append("Table 5 needs a German model: `german_model`.")
-    claims = evaluate_hypotheses(pre, last)
+    claims = evaluate_hypotheses(pre, last) if pre is not None else []
     return Reproduction(pd.DataFrame(cells), notes, claims, [run for run in (before, after, german) if run])
 
 
@@ -146,16 +150,21 @@ def _audit_model(model: str, language: str, mode: Mode, out: Path, loading: dict
     return audit(wrapped, suite="becpro", lang=language, out=out, options={"masks": "words", **forms})
 
 
-def _import_runs(scores: Path, name: str, mode: Mode, out: Path) -> tuple[Run, Run | None]:
-    """Import the runs of associations before and, if the file has them, after fine-tuning."""
+def _import_runs(scores: Path, name: str, mode: Mode, out: Path) -> dict[str, Run]:
+    """Import the runs of associations: before and, if the file has them, after fine-tuning; or of German sentences."""
     head = next((row for _, row in rows(scores, ("Sentence", "Pre_Assoc"))), {})
-    common: dict[str, Any] = {"dataset": "becpro-en", "name": name, "kind": "masked"}
+    language = "de" if any(item.text == head.get("Sentence") for item in load("becpro-de").items) else "en"
+    common: dict[str, Any] = {"dataset": f"becpro-{language}", "name": name, "kind": "masked"}
     common["options"] = {"masks": "words"} if mode == "released" else {}
 
-    def run_of(column: str, folder: str) -> Run:
-        return from_scores(scores, columns={"text": "Sentence", "score": column}, out=out / folder / "en", **common)
+    def run_of(column: str, folder: str = "") -> Run:
+        columns = {"text": "Sentence", "score": column}
+        return from_scores(scores, columns=columns, out=out / folder / language, **common)
 
-    return run_of("Pre_Assoc", ""), run_of("Post_Assoc", "post") if "Post_Assoc" in head else None
+    if language == "de":
+        return {"german": run_of("Pre_Assoc")}
+    after = {"after": run_of("Post_Assoc", "post")} if "Post_Assoc" in head else {}
+    return {"before": run_of("Pre_Assoc")} | after
 
 
 def _table(
