@@ -21,17 +21,25 @@ SIZE = 24
 
 
 def vectors(folder: Path, name: str, more: float, without: tuple[str, ...] = ()) -> Path:
-    """A file of vectors of all words of our sets, in which jobs lie `more` towards the gender that holds them."""
+    """A file of vectors of all words of our sets, in which jobs lie `more` towards the gender that holds them.
+
+    Words of one meaning in two genders differ in their gender, and little else.
+    """
     words: dict[str, Any] = {}
+    meanings: dict[str, str] = {}
     for topic in ("professions", "emotions", "placebo"):
         for item in datasets.load(f"weat-{topic}-en").items:
             target: Any = item
             leaning = {"X": more, "Y": -more}[target.groups["side"]] if topic == "professions" else 0.0
             words[target.place[0]] = leaning
-            for side, attributes in zip((3.0, -3.0), target.attributes, strict=True):
+            for side, attributes in zip((1.0, -1.0), target.attributes, strict=True):
                 words |= dict.fromkeys((text for text, _ in attributes), side)
+                meanings |= {text: f"pair {n}" for n, (text, _) in enumerate(attributes)}
     chosen = {word: lean for word, lean in words.items() if word not in without}
-    rows = [[lean, *(noise(f"{word} {n}") for n in range(SIZE))] for word, lean in chosen.items()]
+    rows = [
+        [lean, *(noise(f"{meanings.get(word, word)} {n}") + noise(f"{word} {n}") / 3 for n in range(SIZE))]
+        for word, lean in chosen.items()
+    ]
     path = folder / f"{name}.npz"
     np.savez(path, words=np.array(list(chosen)), vectors=np.array(rows, dtype=np.float32))
     return path
@@ -86,6 +94,17 @@ def test_runs_of_vectors_are_compared_gated_and_tabled(runs: list[evenhand.Run])
     assert Gate([rule]).judge(biased).verdict == "fail"
     table = evenhand.table([even, biased], measure="weat", dataset="weat-professions-en")
     assert "stereotype" in str(table)
+
+
+def test_a_gate_passes_no_random_vectors(tmp_path: Path) -> None:
+    path = vectors(tmp_path, "random", 0.0)
+    with np.load(path) as arrays:
+        np.savez(path, words=arrays["words"], vectors=np.random.default_rng(0).normal(size=arrays["vectors"].shape))
+    run = evenhand.audit(path, dataset="weat-professions-en", out=tmp_path)
+    assert {finding.check: finding.verdict for finding in run.record.concerns} == {"meaning": "unfit"}
+    verdict = Gate([Rule(measure="weat", dataset="weat-professions-en", estimand="stereotype", within=1.9)]).judge(run)
+    assert verdict.verdict == "undecided"
+    assert "the words in the order of their vectors" in str(verdict)
 
 
 def test_a_suggested_policy_bounds_what_is_judged_and_can_fail(runs: list[evenhand.Run]) -> None:
@@ -162,7 +181,8 @@ def test_models_and_suites_that_do_not_fit_are_refused(tmp_path: Path) -> None:
 
 
 def test_the_doctor_looks_at_the_words_of_vectors(tmp_path: Path) -> None:
-    (finding,) = evenhand.doctor(vectors(tmp_path, "v", 0.0, ("nurse", "carpenter")))
+    finding, meaning = evenhand.doctor(vectors(tmp_path, "v", 0.0, ("nurse", "carpenter")))
     assert (finding.check, finding.verdict) == ("vocabulary", "careful")
+    assert (meaning.check, meaning.verdict) == ("meaning", "fine")
     assert "2 of" in finding.says
     assert "nurse" in finding.says

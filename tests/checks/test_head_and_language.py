@@ -1,16 +1,20 @@
 """A model that has learnt nothing is told from one of another language, and from one whose labels are in disorder."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
 import evenhand
-from evenhand import Answer, Entail, Likelihood, Table
+from evenhand import Answer, Dataset, Embed, Entail, Likelihood, Span, Table, Target, datasets
 from evenhand.checks.base import Case, NotChecked, plain_inferences, plain_sentences
-from evenhand.checks.head_and_language import _context, head_and_language, labels
+from evenhand.checks.doctor import examine
+from evenhand.checks.head_and_language import _context, head_and_language, labels, meaning
+from evenhand.core.model import UNCHECKED
 from evenhand.core.words import words
 from evenhand.models.loading.labels import LABELS
 from evenhand.models.networks.masked import MaskedLM
@@ -162,3 +166,60 @@ def test_a_model_that_finds_everything_impossible_is_unfit_in_words() -> None:
     evidence = _context(Case(model, "en", thorough=False), "en")
     assert evidence is not None
     assert "perplexity 2e+130 a word" in evidence.reads
+
+
+WORD_PAIRS = [("he", "she"), ("man", "woman"), ("boy", "girl"), ("father", "mother"), ("son", "daughter")]
+JOBS = ["mechanic", "logger", "miner", "mason", "nurse", "nanny", "secretary", "assistant", "roofer", "plumber"]
+
+
+def embedding(pairs: Sequence[tuple[str, str]] = WORD_PAIRS, near: float = 0.9, **rows: Any) -> Table:
+    """Vectors of the pairs, whose cosines are about `near`, and random ones of jobs."""
+    rng, vectors = np.random.default_rng(1), dict[str, Any]()
+    for man, woman in pairs:
+        shared, other = rng.normal(size=(2, 60))
+        vectors |= {man: shared, woman: near * shared + (1 - near**2) ** 0.5 * other}
+    vectors |= {word: rng.normal(size=60) for word in JOBS} | rows
+    rule = only(Embed, lambda q: Answer(tuple(vectors[q.text])) if q.text in vectors else Answer.none("no vector"))
+    return Table(rule, kind="vectors")
+
+
+def test_vectors_are_fit_if_words_of_one_meaning_are_near() -> None:
+    data = datasets.load("weat-professions-en")
+    finding = one(meaning, embedding(), data)
+    assert (finding.check, finding.verdict) == ("meaning", "fine")
+    assert "5 pairs such as 'he' and 'she' have a mean cosine of 0.9" in finding.says
+
+
+@pytest.mark.parametrize("near", [0.0, -0.9])
+def test_random_vectors_are_unfit(near: float) -> None:
+    finding = one(meaning, embedding(near=near), datasets.load("weat-professions-en"))
+    assert (finding.check, finding.verdict) == ("meaning", "unfit")
+
+
+def test_the_same_vector_for_all_words_is_unfit() -> None:
+    table = Table(only(Embed, lambda q: Answer((1.0, 2.0, 3.0))), kind="vectors")
+    assert one(meaning, table, datasets.load("weat-professions-en")).verdict == "unfit"
+
+
+def test_with_fewer_than_five_pairs_nothing_is_said_of_the_meaning() -> None:
+    with pytest.raises(NotChecked, match="that it has: 4, of 5"):
+        one(meaning, embedding(WORD_PAIRS[:4]), datasets.load("weat-professions-en"))
+    found = examine(embedding(WORD_PAIRS[:4]), [datasets.load("weat-professions-en")], "en", thorough=False)
+    assert [finding.check for finding in found] == [UNCHECKED]
+
+
+def test_a_vector_of_the_words_to_be_measured_that_is_none_is_unfit() -> None:
+    table = embedding(nurse=np.zeros(60), roofer=np.full(60, np.nan))
+    numbers, word_pairs = meaning(Case(table, "en", [datasets.load("weat-professions-en")]))
+    assert (numbers.check, numbers.verdict, word_pairs.verdict) == ("numbers", "unfit", "fine")
+    assert numbers.says.startswith("2 of 20 vectors cannot be used:")
+    assert "nurse" in numbers.says
+
+
+def test_paired_attributes_of_a_dataset_are_pairs_in_any_language() -> None:
+    spanish = [("él", "ella"), ("hombre", "mujer"), ("padre", "madre"), ("hijo", "hija"), ("hermano", "hermana")]
+    men, women = ([(word, Span(0, len(word))) for word in side] for side in zip(*spanish, strict=True))
+    items = [Target(job, (job, Span(0, len(job))), (tuple(men), tuple(women)), {"side": "X"}, True) for job in JOBS]
+    data = Dataset(name="mine", language="es", items=items, cluster="word", source="mine", licence="mine")
+    assert one(meaning, embedding(spanish), data, language="es").verdict == "fine"
+    assert one(meaning, embedding(spanish, near=0.0), data, language="es").verdict == "unfit"

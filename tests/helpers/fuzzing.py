@@ -47,14 +47,17 @@ Shallow = Scalars | st.lists(Scalars, max_size=3)
 Json = Shallow | st.lists(Shallow, max_size=3) | st.dictionaries(Text, Shallow, max_size=3)
 
 
-def command(*arguments: str | Path, watched: Path) -> str:
-    """Run a command, and hold it to the property; what it printed. `watched` is the folder that must not change."""
+def command(*arguments: str | Path, watched: Path, never: int = terminal.OUR_FAULT) -> str:
+    """Run a command, and hold it to the property; what it printed. `watched` is the folder that must not change.
+
+    `never` is another exit code that it must not have.
+    """
     before = contents(watched)
     out, err = io.StringIO(), io.StringIO()
     given = [str(argument) for argument in arguments]
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = terminal.run(app, given, lambda text: as_flags(text, typer.main.get_command(app), given[0]))
-    assert code != terminal.OUR_FAULT, f"evenhand {' '.join(given)}\n{err.getvalue()}"
+    assert code not in (terminal.OUR_FAULT, never), f"exit code {code}: evenhand {' '.join(given)}\n{err.getvalue()}"
     if code == REFUSED:
         said = err.getvalue().strip().splitlines()[-1].removeprefix("evenhand: ")
         assert len(said) <= LONGEST, f"{len(said)} characters: {said[:2000]}"

@@ -11,6 +11,7 @@ import pytest
 
 import evenhand
 from evenhand import BadInput, Embed, Result, Span, Table, Target, TargetSentence
+from evenhand.core.answers import NO_DIRECTION
 from evenhand.core.items import Place
 from evenhand.measures import load
 
@@ -92,7 +93,7 @@ def test_with_fewer_than_four_words_in_a_set_there_is_no_value() -> None:
 
 def test_a_vector_of_zeros_is_unscored() -> None:
     result = measured(made(WORDS) | {"x0": np.zeros(12)})
-    assert result.unscored == {"a vector of zeros": 1}
+    assert result.unscored == {NO_DIRECTION: 1}
 
 
 def test_the_released_test_is_one_sided() -> None:

@@ -1,6 +1,8 @@
 """Files of static vectors as models: every format, and what is wrong with a file in a sentence."""
 
+import io
 import struct
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from safetensors.numpy import save_file
 
 import evenhand
 from evenhand import BadInput, Embed, Fill, Span
+from evenhand.core.answers import NO_DIRECTION
 from evenhand.core.model import ask
 from evenhand.errors import ModelNotFound, UnfitModel
 
@@ -80,7 +83,7 @@ def test_every_format_gives_the_same_vectors(written: Callable[[Path], Path], tm
 def test_texts_are_keys_too_and_zeros_are_no_vector(tmp_path: Path) -> None:
     path = npz(tmp_path / "encodings.npz")
     assert vector(path, "This is a nurse.") == (4.0, 5.0, 6.0)
-    assert note(path, "zero") == "a vector of zeros"
+    assert note(path, "zero") == NO_DIRECTION
     model: Any = evenhand.load(str(path))
     assert model.count_tokens([("This is a nurse.", Span(5, 7)), ("That is a nurse.", Span(5, 7))]) == [1, 0]
 
@@ -174,11 +177,101 @@ def test_a_file_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
         evenhand.load(str(tmp_path / "none.bin"))
 
 
-def test_a_number_that_is_none_is_an_error_when_it_is_asked_for(tmp_path: Path) -> None:
+def test_a_number_that_is_none_is_an_error_that_quotes_its_line(tmp_path: Path) -> None:
     (tmp_path / "v.txt").write_text("nurse 1 2 3\ndoctor 1 x 3\n", encoding="utf-8")
-    assert vector(tmp_path / "v.txt", "nurse") == (1.0, 2.0, 3.0)
     with pytest.raises(BadInput, match="3 numbers.* Got b'doctor 1 x 3'"):
         vector(tmp_path / "v.txt", "doctor")
+
+
+@pytest.mark.parametrize(
+    ("vectors", "says"),
+    [
+        (VECTORS[:, :1], "a vector of one number"),
+        (VECTORS * 0, "a vector of zeros"),
+        (VECTORS * 1e-40, "a vector of zeros"),
+        (VECTORS * np.float32(np.nan), "not a finite number"),
+        (VECTORS.astype(float) * 1e300, "not a finite number"),
+    ],
+    ids=["one dimension", "zeros", "too small", "NaN", "too large"],
+)
+@pytest.mark.filterwarnings("error")
+def test_vectors_that_cannot_be_used_are_refused_and_the_doctor_says_so(
+    vectors: Any, says: str, tmp_path: Path
+) -> None:
+    path = npz(tmp_path / "v.npz", vectors=vectors)
+    with pytest.raises(UnfitModel, match=f"None of 5 vectors .* can be used: {says}"):
+        evenhand.load(str(path))
+    (finding,) = evenhand.doctor(path)
+    assert (finding.check, finding.verdict) == ("numbers", "unfit")
+
+
+def claim(path: Path, shape: str) -> Path:
+    """An .npz file whose vectors have few bytes and, as they say, this shape."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, array in (("words", np.array(WORDS)), ("vectors", VECTORS)):
+            file = io.BytesIO()
+            np.save(file, array)
+            archive.writestr(f"{name}.npy", file.getvalue().replace(b"(5, 3)", shape.encode().ljust(6)))
+    return path
+
+
+@pytest.mark.parametrize("shape", ["(10**12, 3)", "(1000000000000, 3)", "(-1, 3)", "(9,)"])
+def test_an_array_that_claims_another_shape_is_an_error(shape: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput):
+        evenhand.load(str(claim(tmp_path / "v.npz", shape)))
+
+
+def test_a_single_array_is_no_npz(tmp_path: Path) -> None:
+    np.save(tmp_path / "v.npy", VECTORS)
+    (tmp_path / "v.npy").rename(tmp_path / "v.npz")
+    with pytest.raises(BadInput, match="needs two arrays"):
+        evenhand.load(str(tmp_path / "v.npz"))
+
+
+def test_a_small_file_that_becomes_a_large_one_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evenhand.models.vectors.LARGEST", 10_000)
+    np.savez_compressed(tmp_path / "bomb.npz", words=np.array(["a"] * 1000), vectors=np.ones((1000, 300), np.float32))
+    with pytest.raises(BadInput, match=r"its [\d,]+ bytes become 1,20\d,\d+"):
+        evenhand.load(str(tmp_path / "bomb.npz"))
+    np.savez_compressed(
+        tmp_path / "fine.npz",
+        words=list(map(str, range(1000))),
+        vectors=np.random.default_rng(0).normal(size=(1000, 300)),
+    )
+    assert evenhand.load(str(tmp_path / "fine.npz")).kind == "vectors"
+
+
+@pytest.mark.parametrize("name", ["v.bin", "v.txt"])
+def test_a_header_of_thousands_of_digits_is_an_error(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"9" * 5000 + b" " + b"9" * 5000 + b"\nnurse 1 2\n")
+    with pytest.raises(BadInput):
+        evenhand.load(str(tmp_path / name))
+
+
+@pytest.mark.parametrize("header", [b"1000000000000 3", b"3 1000000000000", b"999999999999999 999999999999999"])
+@pytest.mark.parametrize("name", ["v.bin", "v.txt"])
+def test_a_header_that_promises_too_much_is_an_error(name: str, header: bytes, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(header + b"\nnurse 1 2 3\n")
+    with pytest.raises(BadInput):
+        evenhand.load(str(tmp_path / name))
+
+
+def test_words_that_are_no_utf8_do_not_keep_others_from_being_read(tmp_path: Path) -> None:
+    words = [b"nurse", b"caf\xe9", b"\xff", b"doctor", b"teacher"]
+    assert vector(npz(tmp_path / "v.npz", np.array(words)), "doctor") == tuple(VECTORS[3].tolist())
+    (tmp_path / "v.txt").write_bytes(b"nurse 1 2 3\ncaf\xe9 1 2 3\n")
+    assert vector(tmp_path / "v.txt", "nurse") == (1.0, 2.0, 3.0)
+
+
+def test_a_list_of_words_is_a_regular_file_with_a_word_in_each_line(tmp_path: Path) -> None:
+    path = safetensors(tmp_path / "v.safetensors")
+    beside = path.with_suffix(".words.txt")
+    beside.write_text("nurse\nNew\u2028York\nWill\nx\x85y\nzero\n", encoding="utf-8")
+    assert vector(path, "Will") == tuple(VECTORS[2].tolist())
+    beside.unlink()
+    beside.symlink_to("/dev/zero")
+    with pytest.raises(BadInput, match="not a regular file"):
+        evenhand.load(str(path))
 
 
 @pytest.mark.parametrize("vectors", [VECTORS[:2], VECTORS[0], VECTORS.astype(int)])

@@ -2,6 +2,7 @@
 
 import gc
 import math
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from evenhand.stats.significance import (
     detectable,
     holm,
     interval_test,
+    pairing_test,
     sign_flip_test,
     signed_rank,
     signed_rank_z,
@@ -187,3 +189,16 @@ def test_rows_without_p_do_not_count_in_holms_family() -> None:
     found = holm([0.03, math.nan, 0.01])
     assert found[::2] == holm([0.03, 0.01])
     assert math.isnan(found[1])
+
+
+def test_the_p_of_pairs_is_the_share_of_choices_that_are_as_near() -> None:
+    nearness = np.array([[0.9, 0.2, 0.5, 0.1], [0.3, 0.6, 0.8, 0.2], [0.1, 0.7, 0.4, 0.3]])
+    sums = [sum(nearness[row, column] for row, column in enumerate(chosen)) for chosen in permutations(range(4), 3)]
+    exact = sum(total >= np.trace(nearness) - 1e-9 for total in sums) / len(sums)
+    assert pairing_test(nearness, rng()) == pytest.approx(exact, abs=0.01)
+
+
+def test_pairs_that_are_no_nearer_have_a_large_p() -> None:
+    assert pairing_test(np.ones((5, 9)), rng(), draws=99) == 1
+    found = [pairing_test(rng.normal(size=(6, 20)), rng, draws=199) for rng in np.random.default_rng(0).spawn(400)]
+    assert np.mean(np.array(found) <= 0.1) == pytest.approx(0.1, abs=0.03)

@@ -7,13 +7,13 @@ from typing import Unpack
 from evenhand import suites
 from evenhand.checks.base import LANGUAGES, ORDINARY, Case, NotChecked
 from evenhand.checks.fit import Fit
-from evenhand.checks.head_and_language import head_and_language, labels, right_context
+from evenhand.checks.head_and_language import head_and_language, labels, meaning, right_context
 from evenhand.checks.stability import batching, half_precision, numbers
 from evenhand.checks.tokens import casing, length, mask_token, splitting, vocabulary, word_beginnings
 from evenhand.core.dataset import Dataset
 from evenhand.core.foreign import foreign
 from evenhand.core.items import NliPair
-from evenhand.core.model import CAREFUL, FINE, UNCHECKED, UNFIT, Finding, Findings, Model, kind_of
+from evenhand.core.model import CAREFUL, FINE, UNCHECKED, UNFIT, Finding, Findings, Model, TokenCounter, kind_of
 from evenhand.core.parameters import ONE_MODEL, Doctor, Loaded, describe
 from evenhand.core.progress import one_bar
 from evenhand.errors import BadInput, UnfitModel, UnknownName
@@ -27,6 +27,8 @@ LOOKING: tuple[Check, ...] = (mask_token, word_beginnings, casing, vocabulary, s
 """Checks that look into a model."""
 ASKING: tuple[Check, ...] = (labels, head_and_language, right_context, numbers, batching)
 """Checks that only ask questions, so that they work for any object with an `answer` method."""
+OF_VECTORS: tuple[Check, ...] = (vocabulary, meaning)
+"""Checks of static vectors."""
 ONLY_FOR: dict[Check, str] = {mask_token: "masked", word_beginnings: "masked", right_context: "masked", labels: "nli"}
 """Checks that are for one kind of model only."""
 
@@ -71,14 +73,12 @@ def examine(
     if isinstance(model, Selective):
         return [*findings, *_check_selective(model, language, findings)]
     case = Case(model, language, datasets, thorough, fits or {})
-    if case.kind == "vectors":  # for static vectors, it only matters which words they have
-        return [*findings, *vocabulary(case)]
     unchecked: list[str] = []
-    examined = isinstance(model, Examined)
+    examined, static = isinstance(model, Examined), case.kind == "vectors"
     asking, looking = (
         [check for check in checks if ONLY_FOR.get(check, case.kind) == case.kind] for checks in (ASKING, LOOKING)
     )
-    for check in (*looking, *asking, half_precision) if examined else asking:
+    for check in OF_VECTORS if static else (*looking, *asking, half_precision) if examined else asking:
         try:
             for finding in check(case):  # one by one: the findings before a NotChecked are kept
                 findings.append(finding)
@@ -90,11 +90,11 @@ def examine(
             if examined:
                 raise
             unchecked.append(f"{_check_name(check)} ({type(error).__name__}: {error})")
-    if not examined:
+    if not examined and not static:
         unchecked.append(f"{', '.join(map(_check_name, (*looking, half_precision)))} (it only answers questions)")
-    elif not datasets:
+    elif not datasets and not static:
         unchecked.append(f"words and length (no suite of '{language}' for its kind)")
-    if unchecked and thorough:
+    if unchecked and (thorough or static):  # nothing else shows whether static vectors are random
         says = f"{'; '.join(dict.fromkeys(unchecked))}."
         findings.append(Finding(UNCHECKED, CAREFUL, says, "Look at these yourself."))
     return list(dict.fromkeys(findings))
@@ -140,7 +140,7 @@ def preflight(
     if isinstance(model, RunsInWorker):
         remote: tuple[Finding, ...] = model.ask(preflight, datasets, None, fits)
         return remote
-    asks = isinstance(model, Examined | Selective)
+    asks = isinstance(model, Examined | Selective) or (kind_of(model) == "vectors" and isinstance(model, TokenCounter))
     findings: dict[Finding, None] = {}
     for language in dict.fromkeys(dataset.language for dataset in datasets):
         same = [dataset for dataset in datasets if dataset.language == language]

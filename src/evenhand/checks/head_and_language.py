@@ -4,8 +4,10 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import chain, permutations
 from statistics import fmean
+
+import numpy as np
 
 from evenhand.checks.base import (
     LANGUAGES,
@@ -18,13 +20,17 @@ from evenhand.checks.base import (
     shuffle_words,
 )
 from evenhand.checks.stability import ROUNDING
-from evenhand.core.items import Pair, Sentence, texts
+from evenhand.core.answers import FAULTS
+from evenhand.core.items import Pair, Sentence, Target, texts
 from evenhand.core.model import CAREFUL, FINE, UNFIT, Finding, Verdict
-from evenhand.core.questions import Answer, Entail, Fill, Likelihood, Span
+from evenhand.core.questions import Answer, Embed, Entail, Fill, Likelihood, Span
 from evenhand.core.words import words
 from evenhand.datasets.corpora.nli_examples import Example
+from evenhand.datasets.gendered import lexicon
+from evenhand.datasets.word_sets import WEAT, own_tests
 from evenhand.models.loading.labels import LABELS
 from evenhand.models.planning.tokens import UNKNOWN
+from evenhand.stats.significance import pairing_test
 
 LEARNT = 2.0
 """If a model has learnt the language, a plain sentence is likelier than its shuffled words by this many nats per word:
@@ -40,6 +46,10 @@ OWN = 8
 """The most sentences of a dataset that replace plain sentences."""
 FEW = 4
 """The number of sentences that an audit asks about."""
+PAIRS, FEWEST_PAIRS = 50, 5
+"""The most and the fewest pairs of words whose vectors are compared."""
+LUCK = 1e-4
+"""p below which the vectors of pairs are not near each other by chance."""
 NOTHING_LEARNT = {
     "masked": "Use a checkpoint with a trained head, unless the model is of a language that evenhand has no texts of.",
     "causal": "Use a trained checkpoint, unless the model is of a language that evenhand has no texts of.",
@@ -228,3 +238,38 @@ def _differences(case: Case, language: str) -> list[float]:
     answers = case.ask([*seen, *unseen])
     pairs = zip(answers[: len(seen)], answers[len(seen) :], strict=True)
     return [abs(a.logp - b.logp) for a, b in pairs if is_number(a) and is_number(b)]
+
+
+def meaning(case: Case) -> Iterator[Finding]:
+    """Whether words of one meaning in two genders, such as man and woman, have nearer vectors than random words.
+
+    Vectors that were never trained, or are those of other words, do not. Cosines of the pairs are compared, by
+    `pairing_test`, with those of random partners from the women's words and the words to be measured. The pairs are
+    paired attributes of the datasets, which may be sentences, and our lists for the language.
+    """
+    ours = [own_tests(name) for name in WEAT if name == f"weat-professions-{case.language}"]
+    items = [item for dataset in (*case.samples, *ours) for item in dataset.items if isinstance(item, Target)]
+    sides = dict.fromkeys(item.attributes for item in items if item.paired)
+    pairs = [(man, woman) for side in sides for (man, _), (woman, _) in zip(*side, strict=True)]
+    pairs += [(each.male, each.female) for each in lexicon() if case.language == "en" and not each.oneway]
+    asked = dict.fromkeys([*(text for item in items for text, _ in item.words_asked()), *chain(*pairs)])
+    answers = dict(zip(asked, case.ask(list(map(Embed, asked))), strict=True))
+    known = {word: np.divide(a.numbers, np.linalg.norm(a.numbers)) for word, a in answers.items() if not a.note}
+    if broken := [word for word, answer in answers.items() if answer.note in FAULTS]:
+        says = f"{len(broken)} of {len(broken) + len(known)} vectors cannot be used: {answers[broken[0]].note}"
+        do = "Save the file again without these words: missing words are excluded and counted."
+        yield Finding("numbers", UNFIT, f"{says} ({', '.join(broken[:3])}).", do)
+    by_woman = {woman: man for man, woman in pairs if man != woman and man in known and woman in known}
+    partners = {man: woman for woman, man in by_woman.items()}  # each word is in one pair
+    if len(partners) < FEWEST_PAIRS:
+        why = f"pairs such as man and woman that it has: {len(partners)}, of {FEWEST_PAIRS} that are needed"
+        raise NotChecked("meaning of vectors", why)
+    others = [word for word in known if word not in partners and word not in by_woman]
+    pool = [*list(partners.values())[:PAIRS], *others[:: max(1, len(others) // PAIRS)]]
+    men, women = (np.array([known[word] for word in words]) for words in (list(partners)[:PAIRS], pool))
+    nearness = men @ women.T
+    near, random, p = np.trace(nearness) / len(men), nearness.mean(), pairing_test(nearness, np.random.default_rng(0))
+    pair = " and ".join(map(repr, next(iter(partners.items()))))
+    says = f"{len(men)} pairs such as {pair} have a mean cosine of {near:.2f}, random pairs {random:.2f} (p = {p:.1g})."
+    do = "" if p < LUCK else f"Are the words in the order of their vectors, and of the language '{case.language}'?"
+    yield Finding("meaning", UNFIT if do else FINE, says, do)

@@ -12,8 +12,8 @@ from evenhand.stats.estimate import NOT_FINITE, TOO_FAR, number_fault
 
 ABOVE_CERTAINTY = "a log-probability above 0"
 WRONG_COUNT = "not as many log-probabilities as were asked for"
-NO_DIRECTION = "a vector of zeros"
-FAULTS = NOT_FINITE, TOO_FAR, ABOVE_CERTAINTY, WRONG_COUNT, NO_DIRECTION
+NO_DIRECTION, ONE_NUMBER = "a vector of zeros (below 1e-38)", "a vector of one number"
+FAULTS = NOT_FINITE, TOO_FAR, ABOVE_CERTAINTY, WRONG_COUNT, NO_DIRECTION, ONE_NUMBER
 """The notes on answers whose numbers cannot be used; other notes are a model's reasons for a missing answer."""
 ROUNDING = 1e-4
 """How far above 0 rounding can push a log-probability: it is a difference of float32 numbers of up to a thousand."""
@@ -68,13 +68,16 @@ class Question(Protocol):
 
 
 class OfVector:
-    """A `Question` for a vector: finite numbers, not all of them 0. Cached answers are stored in single precision."""
+    """A `Question` for a vector: two or more numbers, finite and not all 0 in single precision, which is cached."""
 
     __slots__ = ()
     stored_as: ClassVar[str] = "<f4"
 
     def fault(self, answer: Answer) -> str:
-        return number_fault(*answer.numbers) or ("" if any(answer.numbers) else NO_DIRECTION)
+        most = max(map(abs, answer.numbers), default=0.0)
+        if fault := number_fault(*answer.numbers) or (NOT_FINITE if most > 3.4e38 else ""):
+            return fault
+        return NO_DIRECTION if most < 1e-38 else "" if len(answer.numbers) > 1 else ONE_NUMBER
 
 
 class OfLogps:

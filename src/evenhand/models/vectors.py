@@ -4,22 +4,28 @@ import hashlib
 import mmap
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
-from zipfile import BadZipFile
+from zipfile import ZipFile
 
 import numpy as np
+from numpy.lib.format import read_array
 from numpy.typing import NDArray
 
+from evenhand.core.files import LARGEST, read_parsed
 from evenhand.core.items import Place
+from evenhand.core.model import ask
 from evenhand.core.questions import Answer, Embed, Question
 from evenhand.errors import BadInput, UnfitModel
 
 Vector = NDArray[np.float32]
-HEADER = re.compile(rb"\s*(\d+)[ \t]+(\d+)\s*")
+HEADER = re.compile(rb"\s*(\d{1,15})[ \t]+(\d{1,15})\s*")
 """The first line of a file: the number of words and the number of dimensions."""
-LONGEST_WORD = 2_000
-"""The maximum length of a word in bytes; large, since whole texts may be keys."""
+LONGEST_WORD, LONGEST_LINE = 2_000, 2**20
+"""The maximum lengths in bytes; that of a word is large, since whole texts may be keys."""
+LOOKED_AT = 100
+"""The number of vectors that are looked at before a file is refused because none can be used."""
 WORDS = ".words.txt"
 """The suffix of the file of words beside a .safetensors file, with a word in each line."""
 Contents = tuple[int, Iterable[str], Iterable[int], Callable[[int], Vector]]
@@ -55,7 +61,7 @@ def read_text(path: Path) -> Contents:
     """A text file with a word and its numbers in each line; word2vec and fastText have a first line of counts."""
     words, places, place, count = [], [], 0, -1
     with path.open("rb") as file:
-        first = file.readline()
+        first = file.readline(LONGEST_LINE)
         if header := HEADER.fullmatch(first):
             (count, size), place = map(int, header.groups()), len(first)
         else:
@@ -65,7 +71,8 @@ def read_text(path: Path) -> Contents:
                 got = f"Got {first[:60]!r}" if first else "The file is empty"
                 raise BadInput(f"'{path}' does not begin with a word and its numbers. {got}.")
         wanted = f"a word and {size} numbers, separated by spaces,"
-        for number, line in enumerate(file, start=2 if header else 1):
+        lines = iter(partial(file.readline, LONGEST_LINE), b"")
+        for number, line in enumerate(lines, start=2 if header else 1):
             stripped = line.rstrip()
             if stripped.count(b" ") == size > 0:
                 word = stripped.partition(b" ")[0]
@@ -102,25 +109,27 @@ def _are_numbers(parts: list[bytes]) -> bool:
 def read_npz(path: Path) -> Contents:
     """A file of numpy with the arrays `words` and `vectors`. Words may be whole texts."""
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            words, vectors = arrays["words"], arrays["vectors"]
-    except (OSError, EOFError, ValueError, KeyError, BadZipFile) as error:
+        with ZipFile(path) as archive:
+            parts, size = [archive.getinfo(name) for name in ("words.npy", "vectors.npy")], path.stat().st_size
+            if (needed := sum(part.file_size for part in parts)) > max(LARGEST, 10 * size):  # vectors hardly shrink
+                raise ValueError(f"its {size:,} bytes become {needed:,}")
+            words, vectors = map(read_array, map(archive.open, parts))
+            words = np.char.decode(words, "utf-8", "replace") if words.dtype.kind == "S" else words
+            listed = words.tolist() if words.ndim == 1 else []
+    except Exception as error:  # zipfile and numpy raise many kinds of errors for damaged files
         raise BadInput(f"'{path}' cannot be read: {error}. It needs two arrays, 'words' and 'vectors'.") from error
-    if words.dtype.kind == "S":
-        words = np.char.decode(words, "utf-8")
-    return _from_array(path, words.tolist() if words.ndim == 1 else [], vectors)
+    return _from_array(path, listed, vectors)
 
 
 def read_safetensors(path: Path) -> Contents:
     """One tensor, with its words in a file beside it, such as vectors.safetensors and vectors.words.txt."""
-    from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
     beside = path.with_suffix(WORDS)
     try:
+        words = read_parsed(beside, lambda text: text.removesuffix("\n").split("\n"))
         (vectors,) = load_file(path).values()
-        words = beside.read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError, SafetensorError) as error:
+    except Exception as error:  # a type of numbers that numpy lacks is a TypeError, for example
         wanted = f"one tensor, and {beside.name} beside it with a word in each line"
         raise BadInput(f"'{path}' cannot be read: {error}. It needs {wanted}.") from error
     return _from_array(path, words, vectors)
@@ -130,7 +139,9 @@ def _from_array(path: Path, words: list[str], vectors: NDArray[Any]) -> Contents
     if vectors.ndim != 2 or len(words) != len(vectors) or not vectors.size or vectors.dtype.kind != "f":
         got = f"{len(words):,} words, and vectors of shape {vectors.shape} and type {vectors.dtype}"
         raise BadInput(f"'{path}' needs a row of numbers for each word. Got {got}.")
-    return vectors.shape[1], map(str, words), range(len(words)), vectors.astype(np.float32).__getitem__
+    with np.errstate(over="ignore"):  # what is too large for float32 is no finite number
+        rows = vectors.astype(np.float32, copy=False)
+    return vectors.shape[1], map(str, words), range(len(words)), rows.__getitem__
 
 
 FORMATS: dict[str, Callable[[Path], Contents]] = {
@@ -164,8 +175,6 @@ class Vectors:
         """The place of each word's vector, for `_read`; -1 for a word that has several vectors."""
         for word, place in zip(words, places, strict=True):
             self._rows[word] = -1 if word in self._rows else place
-        if not self._rows:
-            raise BadInput(f"'{path}' has no words.")
         self.about = {
             "source": str(path),
             "words": len(self._rows),
@@ -174,6 +183,12 @@ class Vectors:
             "inputs": "static vectors",
         }
         self._capitals = any(word != word.lower() for word in self._rows)
+        if not (named := [word for word in self._rows if word.strip()]):
+            raise BadInput(f"'{path}' has no words.")
+        some = ask(self, [Embed(word) for word in named[:: max(1, len(named) // LOOKED_AT)]])
+        if all(answer.note for answer in some):
+            says = f"None of {len(some)} vectors of '{path}' that were looked at can be used: {some[0].note}"
+            raise UnfitModel(f"{says}. Save the file again, from trained vectors of two or more numbers.", "numbers")
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
         """The vector of each `Embed`, whatever its layer and pooling."""
@@ -193,9 +208,7 @@ class Vectors:
         row = self._row(word)
         if row is None:
             return Answer.none(NO_VECTOR if self._capitals or word == word.lower() else NO_CAPITALS)
-        if row < 0:
-            return Answer.none(SEVERAL)
-        return Answer(tuple(self._read(row).tolist()))
+        return Answer(tuple(self._read(row).tolist())) if row >= 0 else Answer.none(SEVERAL)
 
     def _row(self, word: str) -> int | None:
         row = self._rows.get(word)

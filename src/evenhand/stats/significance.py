@@ -92,6 +92,17 @@ def sign_flip_test(
     return float(hits / 2**n if exact else (1 + hits) / (1 + draws))
 
 
+def pairing_test(nearness: Floats, rng: np.random.Generator, *, draws: int = 39_999) -> float:
+    """p of the trace, how near each row is to the column of its number, among random choices of a column for each row.
+
+    p = (1 + hits) / (1 + draws), as in `sign_flip_test`. Ties are hits.
+    """
+    rows = np.arange(len(nearness))
+    drawn = np.argsort(rng.random((draws, nearness.shape[1])), axis=1)[:, : len(rows)]
+    sums = nearness[rows, drawn].sum(axis=1)
+    return float(1 + np.count_nonzero(sums >= np.trace(nearness) - 1e-9)) / (1 + draws)
+
+
 def _all_signs(n: int) -> Floats:
     """All patterns of n signs, one row each: 1 for plus, 0 for minus."""
     return (np.arange(2**n)[:, np.newaxis] >> np.arange(n) & 1).astype(np.float64)
