@@ -17,7 +17,9 @@ ABOUT = Kinds("about", ("women",), ("men",))
 SIDES = Kinds("side", ("Y",), ("X",))
 """The two sets of an association test: a stereotype associates X with men and Y with women."""
 GENDER_TESTS = ("6", "6b", "7", "7b", "8", "8b")
-"""The tests of WEAT and SEAT that are about gender."""
+"""The tests of WEAT and SEAT that are about gender, and together one dataset."""
+TRAITS = ("competent", "likable")
+"""The double-bind tests of SEAT: each has several, whose names begin with the trait."""
 BBQ = Kinds("about", ("women",), ("men",), turned=("polarity", "not negative"))
 """A negative question asks for the person the stereotype is about, a non-negative one for the other person."""
 KINDS = {
@@ -58,7 +60,7 @@ def kinds_of(dataset: str, options: Mapping[str, Any] | None = None) -> Kinds | 
         return None
     if dataset.startswith(("choices-pronouns-control", "choices-decisions-control")):
         return None
-    if "-placebo-" in dataset or options.get("test", "all") not in ("all", *GENDER_TESTS):
+    if "-placebo-" in dataset or options.get("test", "all").partition("-")[0] not in ("all", *GENDER_TESTS, *TRAITS):
         return None
     return next((kinds for name, kinds in KINDS.items() if dataset.startswith(name)), None)
 

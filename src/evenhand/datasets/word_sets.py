@@ -18,11 +18,16 @@ from evenhand.core.items import SIDES, Place, Target, TargetSentence
 from evenhand.core.questions import Span
 from evenhand.datasets.files import read_toml
 from evenhand.datasets.files.releases import RELEASES, find_release
-from evenhand.datasets.kinds import GENDER_TESTS, kinds_of
+from evenhand.datasets.kinds import GENDER_TESTS, TRAITS, kinds_of
 from evenhand.datasets.templates import check_words, render
 from evenhand.errors import BadInput
 
-Test = Literal["all", "6", "6b", "7", "7b", "8", "8b", "1", "2", "3", "3b", "4", "5", "5b", "9", "10"]
+Competent = Literal["competent", "competent-sentence", "competent-1", "competent-1-", "competent-1+3-"]
+Likable = Literal["likable", "likable-sentence", "likable-1", "likable-1-", "likable-1+3-"]
+LONGER = {"sentence": "one_sentence"}
+"""The release's names of the longer texts of the double-bind tests, where ours differ."""
+Weat = Literal["6", "6b", "7", "7b", "8", "8b", "1", "2", "3", "3b", "4", "5", "5b", "9", "10"]
+Test = Literal["all", Weat, Competent, Likable]
 SETS = ("targ1", "targ2", "attr1", "attr2")
 IRREGULAR = {"man": "men", "woman": "women", "children": "child"}
 GENDERED = ("male terms", "female terms")
@@ -91,7 +96,13 @@ def _places(words: Words, templates: Words) -> Iterator[tuple[dict[str, str], Pl
 
 
 def released_tests(name: str, test: Test = "all") -> Dataset:
-    """The words of `weat` or the sentences of `seat`: all six tests of gender, or any single test of the fifteen."""
+    """The words of `weat` or the sentences of `seat`: all six tests of gender, or any single test.
+
+    Besides the fifteen tests of WEAT there are the double-bind tests of May et al. (2019), after Heilman et al. (2004):
+    is a woman who succeeds taken for less competent, or less likable, than a man? X are names of men and Y of women; A
+    says that somebody is competent, or likable, B the opposite. `competent` and `likable` are names and adjectives, in
+    `seat` in sentences without further content; `-sentence`, `-1`, `-1-` and `-1+3-` are the release's longer texts.
+    """
     tests = GENDER_TESTS if test == "all" else (test,)
     texts = "Sentences that say nothing but a word" if name == "seat" else "Words"
     return Dataset(
@@ -107,9 +118,14 @@ def released_tests(name: str, test: Test = "all") -> Dataset:
 
 
 def _released_targets(name: str, test: str) -> Iterator[Target]:
-    words = sets = _read_sets(find_release(name, f"weat{test}.jsonl"))
+    trait, _, longer = test.partition("-")
+    file = f"heilman_double_bind_{trait}_one_word.jsonl" if trait in TRAITS else f"weat{test}.jsonl"
+    words = sets = _read_sets(find_release(name, file))
+    if longer and name == "weat":
+        raise BadInput(f"The test '{test}' has texts, no single words: take the dataset seat, or the test '{trait}'.")
     if name == "seat":
-        sets = _read_sets(find_release(name, f"sent-weat{test}.jsonl"))
+        texts = f"sent-{file}" if not longer else file.replace("one_word", LONGER.get(longer, longer))
+        sets = _read_sets(find_release(name, texts))
     x, y, a, b = (_places_in(known, texts) for (_, known), (_, texts) in zip(words, sets, strict=True))
     attributes = tuple(place for _, place in a), tuple(place for _, place in b)
     names = [name for name, _ in sets]

@@ -12,7 +12,8 @@ from evenhand import BadInput, datasets
 from evenhand.core.dataset import Kinds
 from evenhand.core.items import Target, TargetSentence
 from evenhand.datasets.files.releases import RELEASES
-from evenhand.datasets.word_sets import Test as Tests
+from evenhand.datasets.kinds import TRAITS
+from evenhand.datasets.word_sets import Weat
 from helpers.typed import all_of
 
 WORDS: dict[str, Any] = {
@@ -70,7 +71,7 @@ def test_terms_of_unequal_number_are_no_partners(tmp_path: Path, monkeypatch: py
     assert not all_of(Target, datasets.load("weat", test="7").items)[0].paired
 
 
-@pytest.mark.parametrize("test", get_args(Tests)[1:])
+@pytest.mark.parametrize("test", [*get_args(Weat), *TRAITS])
 def test_every_sentence_of_the_release_has_a_word_of_its_set(test: str, data: Path) -> None:
     words, sentences = (all_of(Target, datasets.load(name, test=test).items) for name in ("weat", "seat"))
     for item in words:
@@ -104,6 +105,20 @@ def test_counts_and_directions_are_those_of_the_release(data: Path) -> None:
         assert dataset.kinds == Kinds("side", female=("Y",), male=("X",))
         assert (dataset.by, dataset.cluster) == (("test",), "word")
     assert datasets.load("seat", test="5b").kinds is None
+    double_bind = [
+        datasets.load("seat", test=f"{trait}{longer}") for trait in TRAITS for longer in ("", "-sentence", "-1+3-")
+    ]
+    assert [len(each.items) for each in double_bind] == [128, 16, 16] * 2
+    assert all(each.kinds == dataset.kinds for each in double_bind)
+    first = all_of(Target, double_bind[0].items)[0]
+    assert (first.groups["word"], first.groups["set"], first.attributes[0][0][0]) == (
+        "John",
+        "male",
+        "This is competent.",
+    )
+    assert len(datasets.load("weat", test="likable").items) == 16
+    with pytest.raises(BadInput, match="take the dataset seat"):
+        datasets.load("weat", test="likable-sentence")
     assert datasets.load("seat", test="8b").by == ()
 
 
@@ -159,7 +174,9 @@ def test_a_missing_release_names_both_ways_to_get_it(
 
 
 def test_each_test_has_its_files_and_the_words_are_found_before_the_sentences() -> None:
-    words = [f"weat{test}.jsonl" for test in get_args(Tests)[1:]]
+    words = [f"weat{test}.jsonl" for test in get_args(Weat)]
+    words += [f"heilman_double_bind_{trait}_one_word.jsonl" for trait in TRAITS]
+    longer = [word.replace("one_word", more) for word in words[-2:] for more in ("one_sentence", "1", "1-", "1+3-")]
     assert sorted(RELEASES["weat"].files) == sorted(words)
-    assert sorted(RELEASES["seat"].files) == sorted([*words, *(f"sent-{word}" for word in words)])
-    assert list(RELEASES["seat"].files)[:15] == list(RELEASES["weat"].files)
+    assert sorted(RELEASES["seat"].files) == sorted([*words, *longer, *(f"sent-{word}" for word in words)])
+    assert list(RELEASES["seat"].files)[:17] == list(RELEASES["weat"].files)
