@@ -168,20 +168,45 @@ def test_seat_asks_for_sentences_and_c_seat_for_words_in_them() -> None:
     assert load("weat").ask(item)[0] == Embed(text, Span(10, 15), "input", "mean")
 
 
-def test_ripa_is_the_mean_projection_and_keeps_the_length_of_the_word() -> None:
-    vectors = made(WORDS)
-    items = targets(X, Y, paired=True)
+def differences(vectors: dict[str, Any]) -> Any:
+    return np.array([vectors[man] - vectors[woman] for man, woman in zip(*PAIRS, strict=True)])
+
+
+def test_ripa_is_the_projection_on_the_first_component_of_the_differences() -> None:
+    """The eigenvector of the sum of their outer products; with one pair, its difference (Ethayarajh et al. 2019)."""
+    vectors, items = made(WORDS), targets(X, Y, paired=True)
     scores = {s.id: s.value for s in measured(vectors, "ripa", items).scores}
+    _, components = np.linalg.eigh(sum(np.outer(each, each) for each in differences(vectors)))
+    direction = components[:, -1] * np.sign((differences(vectors) @ components[:, -1]).sum())
+    assert scores == pytest.approx({word: vectors[word] @ direction for word in (*X, *Y)})
+    of_one = {s.id: s.value for s in measured(vectors, "ripa", items, pair="man-woman").scores}
+    difference = vectors["man"] - vectors["woman"]
+    assert of_one == pytest.approx({word: vectors[word] @ difference / np.linalg.norm(difference) for word in (*X, *Y)})
+
+
+@pytest.mark.parametrize("direction", ["component", "mean"])
+def test_ripa_is_above_0_towards_men_whatever_the_order_of_the_pairs(direction: str) -> None:
+    man, woman = np.array([1.0, 0.2, 0.0]), np.array([-1.0, 0.1, 0.0])
+    shifts = np.array([[0.0, 0, 0], [0, 3, 0], [0, 0, 5], [0, -4, 1]])
+    vectors = {word: man + shift for word, shift in zip(PAIRS[0], shifts, strict=True)}
+    vectors |= {word: woman + shift for word, shift in zip(PAIRS[1], shifts, strict=True)}
+    vectors |= {word: np.array([2.0, 1, 1]) for word in X} | {word: np.array([-2.0, 1, 1]) for word in Y}
+    for attributes, sign in ((PAIRS, 1), (PAIRS[::-1], -1)):
+        items = targets(X, Y, attributes, paired=True)
+        scores = {s.id: s.value for s in measured(vectors, "ripa", items, direction=direction).scores}
+        assert all(sign * scores[word] > 1.9 for word in X)
+        assert all(sign * scores[word] < -1.9 for word in Y)
+
+
+def test_ripa_over_pairs_is_wefes_mean_of_their_projections() -> None:
+    vectors, items = made(WORDS), targets(X, Y, paired=True)
+    scores = {s.id: s.value for s in measured(vectors, "ripa", items, direction="mean").scores}
     for word in X:
-        by_pair = [
-            float(vectors[word] @ (vectors[a] - vectors[b]) / np.linalg.norm(vectors[a] - vectors[b]))
-            for a, b in zip(*PAIRS, strict=True)
-        ]
+        by_pair = [float(vectors[word] @ each / np.linalg.norm(each)) for each in differences(vectors)]
         assert scores[word] == pytest.approx(np.mean(by_pair), rel=1e-12)
-        of_one = {s.id: s.value for s in measured(vectors, "ripa", items, pair="man-woman").scores}
-        assert of_one[word] == pytest.approx(by_pair[1], rel=1e-12)
-    with pytest.raises(BadInput, match="he-her"):
-        measured(vectors, "ripa", items, pair="he-her")
+    for wrong, options in (("he-her", {"pair": "he-her"}), ("direction 'sum'", {"direction": "sum"})):
+        with pytest.raises(BadInput, match=wrong):
+            measured(vectors, "ripa", items, **options)
     with pytest.raises(BadInput, match="pairs"):
         measured(vectors, "ripa")
 

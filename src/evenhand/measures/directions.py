@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -17,18 +17,28 @@ from evenhand.errors import BadInput, check_known
 from evenhand.measures.weat import OfVectors, Shared
 from evenhand.stats.intervals import Floats, Resampled
 
+Direction = Literal["component", "mean"]
+DIRECTIONS: tuple[Direction, ...] = ("component", "mean")
+
 
 @dataclass(frozen=True)
 class Ripa(OfVectors):
-    """How far words reach in the direction from a woman's word to a man's, the mean over pairs of such words.
+    """How far words reach in the direction from women's words to men's, by pairs of such words.
 
-    RIPA(w; a, b) = w . (a - b) / |a - b|, where w keeps its length (relational inner product association; Ethayarajh et
-    al. 2019). The attributes are pairs by position, (he, she); `pair` names one of them, as in "he-she". Neutral at 0,
-    above it nearer to men's words. Its size depends on the length of the model's vectors: compare models by their sign.
+    RIPA(w) = w . b, where w keeps its length, and b is the first principal component of the differences a - b of the
+    pairs (a, b), at length 1 and pointing to men's words (relational inner product association; Ethayarajh, Duvenaud
+    and Hirst 2019). As in the paper, differences are not centred: with one pair, b is its difference. With
+    `direction="mean"` it is the mean over the pairs of the projections onto their own differences, as in WEFE.
+
+    The attributes are pairs by position, (he, she); `pair` names one of them, as in "he-she". Neutral at 0, above it
+    nearer to men's words. Its size depends on the length of the model's vectors: compare models by their sign.
     """
 
     name: ClassVar[str] = "ripa"
-    reading: ClassVar[str] = "mean projection onto (man's word - woman's word); above 0 nearer to men's, neutral at 0"
+    version: ClassVar[int] = 2
+    reading: ClassVar[str] = (
+        "projection onto a direction from women's words to men's; above 0 towards men, neutral at 0"
+    )
     unit: ClassVar[str] = "units of length"
     favours: ClassVar[Favours] = "men"
     on_request: ClassVar[bool] = True
@@ -36,6 +46,11 @@ class Ripa(OfVectors):
     summarise: ClassVar[Mean] = mean
 
     pair: str = ""
+    direction: Direction = "component"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_known("value of direction", [self.direction], DIRECTIONS)
 
     def ask(self, item: Target) -> tuple[Embed, ...]:
         """The vector of the word, then those of the two words of each pair."""
@@ -44,11 +59,7 @@ class Ripa(OfVectors):
     def score(self, item: Target, answers: Sequence[Answer]) -> float:
         if answers[0].note:
             raise Unscored(answers[0].note)
-        directions = pair_differences(answers[1:])
-        lengths = np.linalg.norm(directions, axis=1)
-        if not lengths.all():
-            raise Unscored("two words of a pair have the same vector")
-        return float((directions @ np.array(answers[0].numbers) / lengths).mean())
+        return float((relation_vectors(Shared(answers[1:]), self.direction) @ np.array(answers[0].numbers)).mean())
 
 
 def places_of_pairs(item: Target, measure: str, name: str = "") -> list[Place]:
@@ -61,13 +72,30 @@ def places_of_pairs(item: Target, measure: str, name: str = "") -> list[Place]:
     return [place for known, pair in pairs if name in ("", known) for place in pair]
 
 
-def pair_differences(answers: Sequence[Answer]) -> Floats:
-    """The difference of the two vectors of each pair, without pairs of which a vector is missing."""
+@lru_cache(maxsize=4)
+def relation_vectors(answers: Shared, direction: Direction) -> Floats:
+    """The difference of each pair at length 1, or only their first principal component."""
+    men, women = pair_vectors(answers)
+    lengths = np.linalg.norm(men - women, axis=1, keepdims=True)
+    if not lengths.all():
+        raise Unscored("two words of a pair have the same vector")
+    return (men - women) / lengths if direction == "mean" else first_component(men - women)[0][np.newaxis]
+
+
+def pair_vectors(answers: Shared) -> Floats:
+    """The vectors of the men's words and of the women's, without pairs of which one is missing."""
     both = zip(answers[::2], answers[1::2], strict=True)
-    differences = [np.array(a.numbers) - np.array(b.numbers) for a, b in both if not (a.note or b.note)]
-    if not differences:
+    vectors = [(a.numbers, b.numbers) for a, b in both if not (a.note or b.note)]
+    if not vectors:
         raise Unscored("no pair of which both words have a vector")
-    return np.array(differences)
+    return np.array(vectors).swapaxes(0, 1)
+
+
+def first_component(differences: Floats) -> tuple[Floats, float]:
+    """The first principal component, not centred, pointing where most differences do, and its share of the variance."""
+    _, sizes, directions = np.linalg.svd(differences, full_matrices=False)
+    direction: Floats = directions[0] * (1 if (differences @ directions[0]).sum() >= 0 else -1)
+    return direction, float(sizes[0] ** 2 / (sizes**2).sum())
 
 
 class OneNumber(Summary):
@@ -140,15 +168,12 @@ class GenderDirection(DirectBias):
 
 @lru_cache(maxsize=4)
 def gender_direction(answers: Shared) -> tuple[Floats, float]:
-    """The first principal component of centred pairs, from women's words to men's, and its share of the variance."""
-    halves = []
-    for a, b in zip(answers[::2], answers[1::2], strict=True):
-        if not (a.note or b.note):
-            man, woman = (np.array(answer.numbers) / np.linalg.norm(answer.numbers) for answer in (a, b))
-            halves.append((man - woman) / 2)
-    if not halves or not np.any(halves):
-        raise Unscored("no pair of which both words have a vector")
-    centred = np.concatenate([halves, np.negative(halves)])  # centred on its mean, a pair is plus and minus a half
-    _, sizes, directions = np.linalg.svd(centred, full_matrices=False)
-    direction: Floats = directions[0] * (1 if (np.array(halves) @ directions[0]).sum() >= 0 else -1)
-    return direction, float(sizes[0] ** 2 / (sizes**2).sum())
+    """The first principal component of centred pairs, from women's words to men's, and its share of the variance.
+
+    Centred on its mean, a pair is plus and minus half its difference.
+    """
+    vectors = pair_vectors(answers)
+    men, women = vectors / np.linalg.norm(vectors, axis=2, keepdims=True)
+    if not np.any(men - women):
+        raise Unscored("all pairs have two words of the same vector")
+    return first_component(men - women)
