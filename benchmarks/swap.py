@@ -30,9 +30,10 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from evenhand.datasets.corpora.texts import generate
 from evenhand.datasets.files.plain_text import unwrap
+from evenhand.datasets.gendered import bundled_names
 from evenhand.text.asking import Grammar
 from evenhand.text.edits import match_case
-from evenhand.text.names import Naming, bundled_names
+from evenhand.text.names import Naming
 from evenhand.text.pronouns import score
 from evenhand.text.swap import Swapper
 from evenhand.text.text_files import CHARACTERS

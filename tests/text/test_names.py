@@ -8,8 +8,9 @@ import pytest
 
 from evenhand import BadInput
 from evenhand.datasets.files import read_tsv
+from evenhand.datasets.gendered import bundled_names, census
 from evenhand.text.edits import STAYS, contexts
-from evenhand.text.names import Naming, bundled_names, census, read_names
+from evenhand.text.names import Naming, read_names
 from evenhand.text.swap import Swapper, swapper
 from helpers.edits import gap_rows, is_as_expected
 
@@ -159,7 +160,7 @@ def test_a_document_about_basil_is_not_about_a_person_of_that_name() -> None:
     assert not AUTO(named).endswith("Basil needs warm air.")
 
 
-WORLD = list(read_tsv("names-world.tsv", "evenhand.text"))
+WORLD = list(read_tsv("names-world.tsv"))
 OF_THE_WORLD = ["Priya", "Kenji", "Mei", "Siobhan", "Muhammad", "Fatima", "Chidi", "Zanele", "José", "Björn"]
 
 

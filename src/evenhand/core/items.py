@@ -212,7 +212,9 @@ class TargetSentence(Target):
 class Prompt:
     """A prompt for a text that a model writes: its beginning, or a request for it.
 
-    `female` and `male` are the words, in lower case, that show whether a text is about a woman or a man.
+    `female` and `male` are the words, in lower case, that show whether a text is about a woman or a man. Where these do
+    not, `names` may: capitalised first names with their gender, "female" or "male". `noun` is what the prompt calls its
+    person, as in "nurse".
     """
 
     id: str
@@ -220,6 +222,8 @@ class Prompt:
     female: tuple[str, ...] = field(repr=False)
     male: tuple[str, ...] = field(repr=False)
     groups: Groups = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict, repr=False)
+    noun: str = ""
 
     @typed
     def __post_init__(self) -> None:

@@ -1,10 +1,11 @@
-"""Words that have a gender, and their partners: man and woman, he and she."""
+"""Words and first names that have a gender, and their partners: man and woman, he and she, John and Mary."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from evenhand.datasets.files import read_tsv
+from evenhand.datasets.files import read_toml, read_tsv
 
 Gender = Literal["female", "male"]
 
@@ -29,6 +30,15 @@ class WordPair:
     zipf_male: str
     zipf_female: str
     note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name's partner, the name's own gender, and whether it is more often a surname."""
+
+    partner: str
+    gender: Gender
+    surname: bool = False
 
 
 @cache
@@ -84,3 +94,32 @@ def partners(word: str, other: str) -> bool:
 def frequency(word: str) -> float | None:
     """The frequency of a gendered word on the Zipf scale; None for other words."""
     return _frequencies().get(word.lower())
+
+
+@cache
+def census() -> Mapping[str, Name]:
+    """The pairs of the US census (data/names-en.tsv), both ways, by the name in lower case; as in Bartl et al. 2020."""
+    return _read_names("names-en.tsv")
+
+
+@cache
+def bundled_names() -> Mapping[str, Name]:
+    """Names of the census and of the world (data/names-world.tsv); the latter have partners of the same region."""
+    return {**census(), **_read_names("names-world.tsv")}
+
+
+@cache
+def sure_names() -> Mapping[str, Gender]:
+    """The gender of capitalised names that one gender bears and that are no surnames or words, and of some titles."""
+    doubtful = set(" ".join(read_toml("doubtful-names-en.toml").values()).lower().split())
+    names = {name: known.gender for name, known in bundled_names().items() if not known.surname}
+    titles: dict[str, Gender] = {"Dame": "female", "Miss": "female", "Sir": "male"}
+    return titles | {name.capitalize(): gender for name, gender in names.items() if name not in doubtful}
+
+
+def _read_names(file: str) -> dict[str, Name]:
+    table: dict[str, Name] = {}
+    for row in read_tsv(file):
+        table.setdefault(row["male"], Name(row["female"], "male", row["male_surname"] == "1"))
+        table.setdefault(row["female"], Name(row["male"], "female", row["female_surname"] == "1"))
+    return table

@@ -8,7 +8,7 @@ from evenhand.core.dataset import Dataset
 from evenhand.core.items import Prompt
 from evenhand.datasets.becpro import professions
 from evenhand.datasets.files import read_toml
-from evenhand.datasets.gendered import Gender, words_of
+from evenhand.datasets.gendered import Gender, sure_names, words_of
 from evenhand.datasets.kinds import kinds_of
 from evenhand.datasets.templates import VOWEL
 from evenhand.errors import BadInput, check_known
@@ -59,7 +59,8 @@ def _prompts(data: dict[str, Any], form: str, wanted: str, wording: str) -> Iter
             filled = {"a": a, "A": a[0].upper() + a[1:], "the": f"the {subject}" if job else "the person"}
             groups = {"form": form, "subject": subject, "topic": topic, "kind": kind}
             text = data["forms"][form][wording].format(**filled)
-            yield Prompt(f"{form}/{subject}", text, *gendered_words(), groups)
+            noun = subject.partition(" of ")[0].split()[-1] if job else "person"  # registered *nurse*
+            yield Prompt(f"{form}/{subject}", text, *gendered_words(), groups, sure_names(), noun)
 
 
 def _subjects(data: dict[str, Any], form: str) -> Iterator[tuple[str, str, str]]:

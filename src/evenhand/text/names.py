@@ -7,13 +7,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import dropwhile, pairwise
 from pathlib import Path
 
-from evenhand.datasets.files import read_tsv
 from evenhand.datasets.files.rows import read_pairs
-from evenhand.datasets.gendered import Gender, gender
+from evenhand.datasets.gendered import Gender, Name, bundled_names, gender
 from evenhand.errors import BadInput
 from evenhand.text.asking import AGREED, DENIED, Place, place
 from evenhand.text.edits import STAYS, Edit, any_of, contexts, match_case
@@ -79,37 +78,8 @@ HYPHENED = re.compile(r"(?<!-)-$|\b[OD]['’]$|\w\*$|%\w\w$")
 """What joins a word to the one before: a hyphen (two are a dash), O' as in O'Donnell, or * for a letter (Fran*ais)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
-    """A name's partner, the name's own gender, and whether it is more often a surname."""
-
-    partner: str
-    gender: Gender
-    surname: bool = False
-
-
 Names = tuple[tuple[str, Name], ...]
 """A user's own list of names."""
-
-
-@cache
-def census() -> Mapping[str, Name]:
-    """The pairs of the US census (data/names-en.tsv), both ways, by the name in lower case; as in Bartl et al. 2020."""
-    return _read("names-en.tsv")
-
-
-@cache
-def bundled_names() -> Mapping[str, Name]:
-    """Names of the census and of the world (data/names-world.tsv); the latter have partners of the same region."""
-    return {**census(), **_read("names-world.tsv")}
-
-
-def _read(file: str) -> dict[str, Name]:
-    table: dict[str, Name] = {}
-    for row in read_tsv(file, "evenhand.text"):
-        table.setdefault(row["male"], Name(row["female"], "male", row["male_surname"] == "1"))
-        table.setdefault(row["female"], Name(row["male"], "female", row["female_surname"] == "1"))
-    return table
 
 
 def read_names(file: str | Path) -> Mapping[str, Name]:

@@ -12,12 +12,12 @@ import numpy as np
 from evenhand.datasets.corpora.texts import BALANCED_ALREADY, RELEASED, documents, split
 from evenhand.datasets.files.language import not_english
 from evenhand.datasets.files.rows import Pairs
-from evenhand.datasets.gendered import Gender, gender, lexicon
+from evenhand.datasets.gendered import Gender, census, gender, lexicon
 from evenhand.errors import BadInput
 from evenhand.text import neutral, titles
 from evenhand.text.asking import Grammar, Place, log_odds, place
 from evenhand.text.edits import STAYS, Edit, any_of, apply_edits, match_case
-from evenhand.text.names import Names, Naming, census
+from evenhand.text.names import Names, Naming
 from evenhand.text.pronouns import is_possessive, is_unsure, score
 
 WORD = re.compile(r"[^\W\d_]++(?:['’](?:am|AM)\b)?(?![\u0300-\u036f])")
