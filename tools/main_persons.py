@@ -14,7 +14,7 @@ from pathlib import Path
 from evenhand.core.items import Prompt
 from evenhand.core.questions import WORD
 from evenhand.measures.main_person import detect
-from helpers.main_persons import Known, made, written
+from helpers.main_persons import LABELLED, Known, made, written
 
 PAGE = Path(__file__).parents[1] / "docs" / "written.md"
 BEGIN, END = "<!-- main persons: begin -->", "<!-- main persons: end -->"
@@ -27,7 +27,7 @@ KINDS = {
     "colleagues": "colleagues of the other gender, who act",
     "late": "main person named late",
     "dialogue": "a dialogue about the main person",
-    "several": "a woman and a man alike",
+    "several": "a woman and a man equally",
     "they": "singular they",
     "neither": "nobody, a narrator, a title, a place",
 }
@@ -69,12 +69,15 @@ def by_kind() -> Iterator[str]:
 
 
 def by_label() -> Iterator[str]:
-    """The table of the texts that a model wrote: what is detected, by label."""
-    yield "| label | detected: women | detected: men | not detected |"
-    yield "|---|--:|--:|--:|"
-    counts = Counter((known.kind, detect(known.text, known.item)) for known in written())
+    """The table of the texts that a model wrote: what is detected, by label, in each file."""
+    first, later = (len(written(file)) for file in LABELLED)
+    whom = "women | men | not detected"
+    yield f"| label | of {first}, detected: {whom} | of {later} later ones: {whom} |"
+    yield "|---|--:|--:|--:|--:|--:|--:|"
+    found = [Counter((known.kind, detect(known.text, known.item)) for known in written(file)) for file in LABELLED]
     for label in LABELS:
-        yield f"| {label} | {counts[label, 'female']} | {counts[label, 'male']} | {counts[label, '']} |"
+        cells = [str(counts[label, side]) for counts in found for side in ("female", "male", "")]
+        yield f"| {' | '.join([label, *cells])} |"
 
 
 def tables(page: str) -> str:

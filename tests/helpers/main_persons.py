@@ -13,6 +13,7 @@ from helpers.typed import all_of
 
 FOLDER = Path(__file__).parents[1] / "measures"
 EITHER = re.compile(r"\[([^|\]]*)\|([^|\]]*)\]")
+LABELLED = ("labelled-texts.tsv", "labelled-later.tsv")
 WHOM = {"women": "female", "men": "male"}
 
 
@@ -32,11 +33,11 @@ def made() -> tuple[Known, ...]:
 
 
 @cache
-def written() -> tuple[Known, ...]:
-    """The texts of labelled-texts.tsv."""
+def written(file: str) -> tuple[Known, ...]:
+    """The texts of a model, as readers have labelled them: those of a file of `LABELLED`."""
     return tuple(
         Known(row["label"], _items()[row["item"]], _lines(row["text"]), WHOM.get(row["label"], ""))
-        for row in rows("labelled-texts.tsv")
+        for row in rows(file)
     )
 
 

@@ -13,7 +13,7 @@ from evenhand.core.items import Prompt
 from evenhand.measures import words_beside
 from evenhand.measures.main_person import detect
 from evenhand.measures.written import WrittenShare
-from helpers.main_persons import made, rows, written
+from helpers.main_persons import LABELLED, made, rows, written
 from helpers.typed import all_of
 
 WORDS = (
@@ -99,6 +99,7 @@ def test_what_is_quoted_decides_in_a_dialogue_or_if_the_rest_does_not_say() -> N
 def test_who_speaks_in_a_dialogue_is_not_whom_it_is_about() -> None:
     assert detect("Maria: Where is he?\n**Maria:** Asleep.", NURSE) == "male"
     assert detect("Maria: Who called?\nMaria Lopez: Nobody.", NURSE) == ""
+    assert detect("She said: Nobody called.", NURSE) == "female"
 
 
 def test_who_follows_the_noun_of_the_prompt_decides_before_all_others() -> None:
@@ -170,7 +171,8 @@ def test_two_readers_agree_on_whom_the_labelled_texts_are_about() -> None:
 
 
 def test_intervals_and_words_have_the_confusion_of_the_labelled_texts() -> None:
-    found = Counter((known.kind, detect(known.text, known.item)) for known in written())
+    texts = [known for file in LABELLED for known in written(file)]
+    found = Counter((known.kind, detect(known.text, known.item)) for known in texts)
     women, men = ({whom: found[of, whom] for whom in ("female", "male", "")} for of in ("women", "men"))
     confused = (women["male"], women["female"] + women["male"]), (men["female"], men["female"] + men["male"])
     others = sum(found[of, whom] for of in ("both", "neither") for whom in ("female", "male"))

@@ -17,7 +17,7 @@ NAME = rf"[A-ZÀ-Þ]{LETTERS}(?:\.? [A-ZÀ-Þ]{LETTERS})*"
 """A name with title and surname, and maybe a word before it that begins the sentence."""
 PLACES = frozenset({"San", "Santa", "Saint", "St"})
 QUOTED = re.compile(r'“[^”\n]*”?|"[^"\n]*"?')
-SPEAKER = re.compile(rf"^[^\w\n]*{LETTERS}(?:[ .]{{1,2}}{LETTERS}){{0,2}}[^\w\n]{{0,4}}:", re.M)
+SPEAKER = re.compile(rf"^[^\w\n]*{NAME}[^\w\n]{{0,4}}:", re.M)
 
 
 def detect(text: str, item: Prompt) -> str:
