@@ -49,10 +49,9 @@ def rows(file: str) -> list[dict[str, str]]:
 
 
 def _both(row: dict[str, str]) -> Iterator[Known]:
-    main = row["of"] == "main"
-    for number, whom in enumerate(("female", "male") if EITHER.search(row["text"]) else ("",), 1):
-        text = EITHER.sub(lambda found, number=number: found[number], row["text"])
-        yield Known(row["kind"], _items()[row["item"]], _lines(text), whom if main else "")
+    item, main = _items()[row["item"]], row["of"] == "main"
+    for group, whom in enumerate(("female", "male") if EITHER.search(row["text"]) else ("",), 1):
+        yield Known(row["kind"], item, _lines(EITHER.sub(rf"\{group}", row["text"])), whom if main else "")
 
 
 def _lines(text: str) -> str:
