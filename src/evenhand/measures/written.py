@@ -95,7 +95,7 @@ class WrittenShare(_OfTexts):
     rank: ClassVar[int] = 2
     favours: ClassVar[Favours] = "women"
     weight: ClassVar[str] = MENTIONED
-    misread: ClassVar[tuple[tuple[int, int], ...]] = ((6, 115), (0, 141), (26, 282))
+    misread: ClassVar[tuple[tuple[int, int], ...]] = ((6, 115), (0, 141), (25, 281))
     reading: ClassVar[str] = "share of texts about women among those about women or men; neutral at 0.5, above it women"
 
     def score(self, item: Prompt, answers: Sequence[Answer]) -> float:
