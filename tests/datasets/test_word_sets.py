@@ -1,13 +1,16 @@
 """Association tests of our own: equal sets, partners among the attributes, and sentences that are grammatical."""
 
+import json
 import re
+import tomllib
 from collections import Counter
 from functools import cache
 from itertools import groupby, product
+from pathlib import Path
 
 import pytest
 
-from evenhand import datasets
+from evenhand import BadInput, datasets
 from evenhand.core.dataset import Kinds
 from evenhand.core.items import Target, TargetSentence
 from evenhand.datasets.becpro import professions
@@ -137,3 +140,52 @@ def test_placebo_words_are_no_gendered_words_and_no_words_of_the_other_tests() -
     others = {item.place[0] for topic in TOPICS[:2] for item in targets("weat", topic, "en")}
     assert not [word for word in words if gender(word)]
     assert not set(words) & others
+
+
+INTERESTS = Path(__file__).parents[2] / "examples" / "interests.toml"
+
+
+def own(folder: Path, **changed: object) -> Path:
+    """The example as a file, with some keys changed or, where None, left out."""
+    data = tomllib.loads(INTERESTS.read_text(encoding="utf-8")) | changed
+    lines = (f"{key} = {json.dumps(value)}\n" for key, value in data.items() if value is not None)
+    (folder / "own.toml").write_text("".join(lines), encoding="utf-8")
+    return folder / "own.toml"
+
+
+def test_a_file_of_ones_own_is_a_test_of_the_stereotype() -> None:
+    data = datasets.load("templates", file=str(INTERESTS))
+    assert (data.name, data.language, data.kinds) == ("interests", "en", Kinds("side", ("Y",), ("X",)))
+    items = all_of(Target, data.items)
+    assert Counter(item.groups["side"] for item in items) == {"X": 8, "Y": 8}
+    assert items[0].paired
+    assert [(a[0], b[0]) for a, b in zip(*items[0].attributes, strict=True)][:2] == [("he", "she"), ("man", "woman")]
+
+
+def test_other_attributes_than_men_and_women_have_no_stereotype(tmp_path: Path) -> None:
+    path = own(tmp_path, men=None, women=None, paired=None, A=["good", "kind"], B=["bad", "cruel"])
+    data = datasets.load("templates", file=str(path))
+    assert data.kinds is None
+    assert not all_of(Target, data.items)[0].paired
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"Y": ["physics", "poetry"]}, r"one of X, Y, men, women only. In two of them: \['physics'\]"),
+        ({"X": ["he", "chess"]}, r"In two of them: \['he'\]"),
+        ({"women": ["she", "man", "girl", "mother", "daughter", "sister"]}, r"In two of them: \['man'\]"),
+        ({"women": ["she"]}, "of equal size if they are `paired`"),
+        ({"women": None}, "'women' is missing"),
+        ({"Y": None}, "'Y' is missing"),
+        ({"A": ["good"]}, "Unknown key 'A'"),
+        ({"X": ["chess", "chess"]}, "'X' has 'chess' twice"),
+        ({"X": "chess"}, "'X' must be a list of words"),
+        ({"paired": "yes"}, "'paired' must be true or false. Got 'yes'"),
+    ],
+)
+def test_a_file_of_ones_own_that_makes_no_test_is_refused(
+    changed: dict[str, object], says: str, tmp_path: Path
+) -> None:
+    with pytest.raises(BadInput, match=says):
+        datasets.load("templates", file=str(own(tmp_path, **changed)))

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evenhand
-from evenhand import Table
+from evenhand import Embed, Table
 from evenhand.core.questions import Question
 from helpers.audited_runs import noise
 from helpers.fuzzing import Json, Text, call, command, contents, fuzzed
@@ -41,6 +41,8 @@ def folder() -> Iterator[Path]:
 
 
 def answer(question: Question) -> tuple[float, ...]:
+    if isinstance(question, Embed):
+        return noise(repr(question)), noise(f"{question} again")
     return (noise(repr(question)) - 1.5,)
 
 
@@ -101,6 +103,20 @@ def test_templates(
     }
     file = folder / "mine.toml"
     file.write_text(toml(data | more), encoding="utf-8", errors="surrogatepass")
+    measured(folder, templates=file)
+
+
+@fuzzed
+@given(
+    sets=st.dictionaries(st.sampled_from(["X", "Y", "men", "women", "A", "B"]), NAMES | Json, min_size=2),
+    more=st.dictionaries(st.sampled_from(["name", "language", "paired", "source", "other"]), Json, max_size=2),
+    whole=st.booleans(),
+)
+def test_sets_of_words(folder: Path, sets: dict[str, Any], more: dict[str, Any], whole: bool) -> None:
+    words = {key: [f"{key}{n}" for n in range(5)] for key in ("X", "Y", "men", "women")} if whole else {}
+    file = folder / "mine.toml"
+    data = {"name": "mine", "language": "en", **words, **sets, **more}
+    file.write_text(toml(data), encoding="utf-8", errors="surrogatepass")
     measured(folder, templates=file)
 
 

@@ -1,5 +1,6 @@
 """Files of vectors that are damaged or mean nothing: refused with a sentence, or measured, and no gate passes them."""
 
+import gzip
 import struct
 import tempfile
 from collections.abc import Iterator
@@ -30,7 +31,7 @@ dataset = "weat-professions-en"
 estimand = "stereotype"
 within = 1.99
 """
-SUFFIXES = (".bin", ".txt", ".vec", ".npz", ".safetensors")
+SUFFIXES = (".bin", ".txt", ".vec", ".npz", ".safetensors", ".bin.gz", ".vec.gz")
 NUMBERS = st.sampled_from([0.0, np.nan, np.inf, -np.inf, 1e-40, 1e-46, 1e30, 3e38, 1e300, -1.0])
 NONSENSE = ("random", "small", "same", "one number", "counted", "broken rows", "shuffled")
 BYTES = st.sampled_from([b"", b"\n", b" ", b"\t", b"\0", b"\xff", b"9" * 5000, b"1000000000000 ", b"nan", b"(", b"-1"])
@@ -72,6 +73,11 @@ def nonsense(kind: str, rng: np.random.Generator, size: int, number: float) -> A
 
 def write(path: Path, words: list[str], vectors: Any, kind: Any = np.float32) -> Path:
     """The vectors in the format of the suffix, as they are."""
+    if path.suffix == ".gz":
+        inner = write(path.with_suffix(""), words, vectors, kind)
+        path.write_bytes(gzip.compress(inner.read_bytes(), 1))
+        inner.unlink()
+        return path
     with np.errstate(over="ignore", invalid="ignore"):
         array = np.ascontiguousarray(vectors, kind)
     if path.suffix == ".npz":

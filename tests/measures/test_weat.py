@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import numpy as np
 import pytest
 
 import evenhand
-from evenhand import BadInput, Embed, Result, Span, Table, Target, TargetSentence
+from evenhand import BadInput, Dataset, Embed, Result, Span, Table, Target, TargetSentence
+from evenhand.checks.fit import flaw_warnings
 from evenhand.core.answers import NO_DIRECTION
 from evenhand.core.items import Place
 from evenhand.measures import load
@@ -270,3 +272,20 @@ def test_published_encodings_of_bert_give_the_published_effects(
     result = evenhand.measure(evenhand.load(str(tmp_path / "bert.npz")), items, load("weat"))
     assert start == len(sentences)
     assert result.value == pytest.approx(d, abs=5e-7)
+
+
+def test_a_word_in_both_sets_is_no_test() -> None:
+    items = [
+        *targets(X, Y),
+        *(replace(item, id="again", groups={"side": "Y", "word": X[0]}) for item in targets(X[:1], ())),
+    ]
+    assert measured(made(WORDS), "weat", items).estimates[0].note == f"'{X[0]}' is in both sets, X and Y"
+
+
+@pytest.mark.parametrize(
+    ("attributes", "word"), [((("he", X[0]), ("she", "woman")), X[0]), ((("he", "she"), ("she", "woman")), "she")]
+)
+def test_a_target_that_is_an_attribute_and_an_attribute_of_both_sets_are_said(attributes: Any, word: str) -> None:
+    dataset = Dataset(name="own", items=targets(X, Y, attributes))
+    assert list(flaw_warnings(dataset)) == [f"Words in two sets of own, each nearest to itself: {word}."]
+    assert not list(flaw_warnings(Dataset(name="own", items=targets(X, Y))))

@@ -1,7 +1,11 @@
 """Files of static vectors as models: every format, and what is wrong with a file in a sentence."""
 
+import gc
+import gzip
 import io
+import pickle
 import struct
+import tempfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +19,7 @@ import evenhand
 from evenhand import BadInput, Embed, Fill, Span
 from evenhand.core.answers import NO_DIRECTION
 from evenhand.core.model import ask
-from evenhand.errors import ModelNotFound, UnfitModel
+from evenhand.errors import EvenhandError, ModelNotFound, UnfitModel
 
 WORDS = ["nurse", "New_York", "Will", "This is a nurse.", "zero"]
 VECTORS = np.array([[1.5, -2.0, 0.25], [0.1, 0.2, 0.3], [1e-3, 2.0, 3.0], [4.0, 5.0, 6.0], [0.0, 0.0, 0.0]], np.float32)
@@ -46,6 +50,18 @@ def safetensors(path: Path) -> Path:
     return path
 
 
+def tabs(path: Path) -> Path:
+    path.write_text(text(path).read_text(encoding="utf-8").replace(" ", "\t"), encoding="utf-8")
+    return path
+
+
+def packed(path: Path) -> Path:
+    with gzip.open(f"{path}.gz", "wb") as file:
+        file.write(path.read_bytes())
+    path.unlink()
+    return Path(f"{path}.gz")
+
+
 def vector(path: Path, word: str) -> tuple[float, ...]:
     (answer,) = ask(evenhand.load(str(path)), [Embed(word)])
     return answer.numbers if not answer.note else ()
@@ -63,10 +79,17 @@ def note(path: Path, word: str) -> str:
         lambda folder: text(folder / "v.vec"),
         lambda folder: text(folder / "v.txt", end=" \n"),
         lambda folder: text(folder / "glove.txt", header=False),
+        lambda folder: tabs(folder / "v.tsv"),
         lambda folder: npz(folder / "v.npz"),
+        lambda folder: packed(word2vec(folder / "v.bin")),
+        lambda folder: packed(text(folder / "v.vec")),
+        lambda folder: packed(npz(folder / "v.npz")),
         lambda folder: safetensors(folder / "v.safetensors"),
     ],
-    ids=["bin", "bin without newlines", "fastText", "word2vec's text", "GloVe", "npz", "safetensors"],
+    ids=[
+        *("bin", "bin without newlines", "fastText", "word2vec's text", "GloVe", "tabs", "npz"),
+        *(".bin.gz", ".vec.gz", ".npz.gz", "safetensors"),
+    ],
 )
 def test_every_format_gives_the_same_vectors(written: Callable[[Path], Path], tmp_path: Path) -> None:
     path = written(tmp_path)
@@ -280,6 +303,42 @@ def test_an_array_that_does_not_fit_its_words_is_an_error(vectors: Any, tmp_path
         evenhand.load(str(npz(tmp_path / "v.npz", vectors=vectors)))
 
 
+def test_a_packed_file_is_the_same_model_and_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "unpacked"))
+    (tmp_path / "unpacked").mkdir()
+    fingerprint = evenhand.load(str(text(tmp_path / "v.txt"))).fingerprint
+    model: Any = evenhand.load(str(packed(tmp_path / "v.txt")))
+    assert (model.fingerprint, model.about["source"]) == (fingerprint, str(tmp_path / "v.txt.gz"))
+    assert list((tmp_path / "unpacked").rglob("v.txt"))
+    del model
+    gc.collect()
+    assert not list((tmp_path / "unpacked").iterdir())
+
+
+def test_a_packed_file_that_becomes_too_large_or_is_damaged_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evenhand.models.vectors.LARGEST", 10_000)
+    (tmp_path / "bomb.txt").write_bytes(b"nurse 1 2 3\n" * 10_000)
+    with pytest.raises(BadInput, match=r"its [\d,]+ bytes become more than 10,000"):
+        evenhand.load(str(packed(tmp_path / "bomb.txt")))
+    short = packed(text(tmp_path / "short.vec"))
+    short.write_bytes(short.read_bytes()[:-12])
+    with pytest.raises(BadInput, match="cannot be unpacked"):
+        evenhand.load(str(short))
+    with pytest.raises(BadInput, match=r"must say what is packed, as in v.bin.gz"):
+        evenhand.load(str(packed(text(tmp_path / "v"))))
+
+
+@pytest.mark.parametrize("name", ["word2vec.kv", "word2vec.bin"])
+def test_a_pickle_is_not_read_but_the_error_says_how_to_save_its_vectors(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(pickle.dumps({"key_to_index": {"nurse": 0}}))
+    with pytest.raises(EvenhandError, match="save_word2vec_format"):
+        evenhand.load(str(tmp_path / name))
+
+
 def test_vectors_answer_nothing_else(tmp_path: Path) -> None:
     model = evenhand.load(str(npz(tmp_path / "v.npz")))
     with pytest.raises(UnfitModel, match="static vectors.*Fill"):
@@ -288,5 +347,5 @@ def test_vectors_answer_nothing_else(tmp_path: Path) -> None:
 
 def test_other_files_are_no_model(tmp_path: Path) -> None:
     (tmp_path / "v.csv").write_text("nurse,1,2,3")
-    with pytest.raises(ModelNotFound, match=r"or a file of vectors \(.bin, .txt, .vec, .npz, .safetensors\)"):
+    with pytest.raises(ModelNotFound, match=r"a file of vectors \(.bin, .txt, .tsv, .vec, .npz, .safetensors, .gz\)"):
         evenhand.load(str(tmp_path / "v.csv"))

@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import NamedTuple, TypeVar
 
 from evenhand.core.dataset import Dataset, base_name
-from evenhand.core.items import Blank, Item, NliPair, Pair, Place, Sentence, texts, words_asked
+from evenhand.core.items import Blank, Item, NliPair, Pair, Place, Sentence, Target, texts, words_asked
 from evenhand.core.model import TokenCounter
 from evenhand.core.questions import Span
 from evenhand.core.words import changes, words
@@ -106,7 +106,10 @@ def cuts(model: TokenCounter, dataset: Dataset) -> list[Cut]:
 
 
 def flaw_warnings(dataset: Dataset) -> Iterator[str]:
-    """Yield a sentence if pairs of an English dataset break a rule of `evenhand datasets lint`."""
+    """Yield a sentence if sets of words overlap, or English pairs break a rule of `evenhand datasets lint`."""
+    sets = [({each.place}, *map(set, each.attributes)) for each in dataset.items if isinstance(each, Target)]
+    if both := sorted({word for place, a, b in sets for word, _ in (a & b) | (place & (a | b))}):
+        yield f"Words in two sets of {dataset.name}, each nearest to itself: {', '.join(both[:4])}."
     if dataset.language != "en":
         return
     pairs = [(i.id, i.stereotype, i.counterpart) for i in dataset.items[:LOOKED_AT] if isinstance(i, Pair)]

@@ -137,7 +137,7 @@ class What(TypedDict, total=False):
     lang: Annotated[
         Named, Several("en (default); becpro, vectors: also de; known: fr, nl; nli: ja, zh; `pairs`: any.", "LANG")
     ]
-    templates: Annotated[Named, Several("Your own sentences: a template file (TOML).", "FILE", kind=list[Path])]
+    templates: Annotated[Named, Several("Your own sentences or sets of words: a TOML file.", "FILE", kind=list[Path])]
     pairs: Annotated[Named, Several("Your own sentence pairs: csv, tsv, jsonl or parquet.", "FILE", kind=list[Path])]
     dataset: Annotated["Datasets", Several("Measure this dataset instead of a suite.", "NAME")]
     measure: Annotated["Measures", Several("With a dataset: use this measure. Default: all that suit it.", "NAME")]

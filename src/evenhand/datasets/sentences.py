@@ -17,7 +17,7 @@ from evenhand.core.dataset import FEMALE_MALE, SAMPLES, Dataset
 from evenhand.core.files import parse_text, read_given
 from evenhand.core.items import Sentence
 from evenhand.core.questions import Span
-from evenhand.datasets import blanks, nli
+from evenhand.datasets import blanks, nli, word_sets
 from evenhand.datasets.files import read_toml
 from evenhand.datasets.files.rows import rows
 from evenhand.datasets.kinds import own_kinds
@@ -51,7 +51,9 @@ def emotions() -> Dataset:
 
 
 def from_file(file: str, sha256: str = "") -> Dataset:
-    """A user's own file: targets and attributes, blanks for a pronoun ([[category]]) or captions for NLI ([captions]).
+    """A user's own file: targets and attributes, blanks for a pronoun ([[category]]), captions for NLI ([captions]).
+
+    With sets X and Y, words for tests of vectors.
 
     A run records `sha256`, so that it can only be scored again with the same file.
     """
@@ -68,6 +70,8 @@ def from_file(file: str, sha256: str = "") -> Dataset:
         return blanks.from_file(file, data, options)
     if "captions" in data:
         return nli.from_file(file, data, options)
+    if "X" in data or "Y" in data:
+        return word_sets.from_file(file, data, options)
     _check_file(file, data, text)
     return _dataset(file, data, options=options, builder="templates")
 

@@ -8,6 +8,7 @@ of the stereotype.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +20,7 @@ from evenhand.core.questions import Span
 from evenhand.datasets.files import read_toml
 from evenhand.datasets.files.releases import RELEASES, find_release
 from evenhand.datasets.kinds import GENDER_TESTS, TRAITS, kinds_of
-from evenhand.datasets.templates import check_words, render
+from evenhand.datasets.templates import TEXTS, check_keys, check_required, check_words, render, texts_of
 from evenhand.errors import BadInput
 
 Competent = Literal["competent", "competent-sentence", "competent-1", "competent-1-", "competent-1+3-"]
@@ -93,6 +94,33 @@ def _places(words: Words, templates: Words) -> Iterator[tuple[dict[str, str], Pl
                 for number, template in enumerate(templates[article], start=1):
                     text, spans = render(template, word=form)
                     yield groups | {"template": str(number)}, (text, spans["word"])
+
+
+def from_file(file: str, data: Mapping[str, Any], options: Mapping[str, Any]) -> Dataset:
+    """A user's own test: words of the sets X and Y, and of the attributes, men and women or else A and B.
+
+    With men and women the effect size is a stereotype, of X with men. `paired` says that attributes are partners by
+    position.
+    """
+    gendered = "men" in data or "women" in data
+    sets = (*SIDES, *(("men", "women") if gendered else ("A", "B")))
+    check_keys(file, data, (*TEXTS, *sets, "paired"))
+    check_required(file, data, ("name", "language", *sets))
+    for key in sets:
+        check_words(file, key, data[key])
+    both = [word for word, count in Counter(word for key in sets for word in data[key]).items() if count > 1]
+    if both:
+        raise BadInput(f"{file}: each word must be in one of {', '.join(sets)} only. In two of them: {both}.")
+    if not isinstance(paired := data.get("paired", False), bool):
+        raise BadInput(f"{file}: 'paired' must be true or false. Got {paired!r}.")
+    x, y, *attributes = [tuple((word, Span(0, len(word))) for word in data[key]) for key in sets]
+    items = [
+        Target(place[0], place, (attributes[0], attributes[1]), {"side": side, "word": place[0]}, paired)
+        for side, places in zip(SIDES, (x, y), strict=True)
+        for place in places
+    ]
+    kinds, texts = kinds_of("weat") if gendered else None, texts_of(data, f"Two sets of words, of {Path(file).name}.")
+    return Dataset(**texts, items=items, cluster="word", kinds=kinds, builder="templates", options=options)
 
 
 def released_tests(name: str, test: Test = "all") -> Dataset:

@@ -61,6 +61,9 @@ class EffectSize(OfTotals):
         for score in scores:
             if not math.isnan(score.value):
                 words[_test_name(score), label_of(score, "side")].add(score.groups.get("word", score.id))
+        for test in dict.fromkeys(test for test, _ in words):
+            if both := words[test, "X"] & words[test, "Y"]:
+                return f"'{min(both)}' is in both sets, X and Y"
         few = [f"{side}{f' of {test}' if test else ''}" for (test, side), some in words.items() if len(some) < FEWEST]
         return f"fewer than {FEWEST} words in set {', '.join(few)}" if few else ""
 

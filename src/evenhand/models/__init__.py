@@ -54,11 +54,11 @@ def load(
 ) -> Model:
     """Load a masked or causal language model or an NLI classifier by bundled name, folder, .gguf file or Hub id.
 
-    A file of static vectors (.bin, .txt, .vec, .npz, .safetensors) is also a model, which no option changes. A causal
-    model answers NLI questions only with `labels`: its words for entailment, neutral, contradiction. "openai:NAME" is
-    a model behind a server at `base_url` (docs/served-models.md). Of the other options, only `concurrency`, `samples`
-    and `labels` apply to it. "PREFIX:NAME" is loaded by the function of a plugin, with the `options` that are
-    parameters of that function.
+    A file of static vectors (.bin, .txt, .tsv, .vec, .npz, .safetensors, .gz) is also a model, which no option changes.
+    A causal model answers NLI questions only with `labels`: its words for entailment, neutral, contradiction.
+    "openai:NAME" is a model behind a server at `base_url` (docs/served-models.md). Of the other options, only
+    `concurrency`, `samples` and `labels` apply to it. "PREFIX:NAME" is loaded by the function of a plugin, with the
+    `options` that are parameters of that function.
     """
     source: Any = name  # `ModelSource` gives a ModelPlace
     place = source if isinstance(source, ModelPlace) else find(source)  # a wrong name fails before torch is imported

@@ -1,11 +1,15 @@
 """Static vectors as a model: vectors of words (word2vec, GloVe, fastText) or of texts. Only asked rows are read."""
 
+import gzip
 import hashlib
 import mmap
 import re
+import weakref
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 from zipfile import ZipFile
 
@@ -24,6 +28,8 @@ HEADER = re.compile(rb"\s*(\d{1,15})[ \t]+(\d{1,15})\s*")
 """The first line of a file: the number of words and the number of dimensions."""
 LONGEST_WORD, LONGEST_LINE = 2_000, 2**20
 """The maximum lengths in bytes; that of a word is large, since whole texts may be keys."""
+GZ, PACKED = ".gz", 10
+"""The suffix of a packed file, and how many times as large it may become; vectors as text shrink to a third."""
 LOOKED_AT = 100
 """The number of vectors that are looked at before a file is refused because none can be used."""
 WORDS = ".words.txt"
@@ -37,7 +43,10 @@ def read_word2vec(path: Path) -> Contents:
     with path.open("rb") as file:
         first = file.readline(100)
         if not (header := HEADER.fullmatch(first)):
-            raise BadInput(f"'{path}' does not begin with the two numbers of a word2vec .bin file. Got {first[:40]!r}.")
+            raise BadInput(
+                f"'{path}' does not begin with the two numbers of a word2vec .bin file. Got {first[:40]!r}. gensim "
+                "writes such a file by save_word2vec_format(NAME, binary=True); of fastText, give the .vec file."
+            )
         count, size = map(int, header.groups())
         data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     words, places, place = [], [], len(first)
@@ -58,7 +67,10 @@ def read_word2vec(path: Path) -> Contents:
 
 
 def read_text(path: Path) -> Contents:
-    """A text file with a word and its numbers in each line; word2vec and fastText have a first line of counts."""
+    """A text file with a word and its numbers in each line; word2vec and fastText have a first line of counts.
+
+    Tabs are read like spaces.
+    """
     words, places, place, count = [], [], 0, -1
     with path.open("rb") as file:
         first = file.readline(LONGEST_LINE)
@@ -73,7 +85,7 @@ def read_text(path: Path) -> Contents:
         wanted = f"a word and {size} numbers, separated by spaces,"
         lines = iter(partial(file.readline, LONGEST_LINE), b"")
         for number, line in enumerate(lines, start=2 if header else 1):
-            stripped = line.rstrip()
+            stripped = line.rstrip().replace(b"\t", b" ")
             if stripped.count(b" ") == size > 0:
                 word = stripped.partition(b" ")[0]
             else:  # a word may have spaces
@@ -89,7 +101,7 @@ def read_text(path: Path) -> Contents:
     def read(place: int) -> Vector:
         with path.open("rb") as file:
             file.seek(place)
-            line = file.readline().rstrip()
+            line = file.readline().rstrip().replace(b"\t", b" ")
         try:
             return np.array(line.rsplit(b" ", size)[1:], dtype=np.float32)
         except ValueError as error:
@@ -111,7 +123,7 @@ def read_npz(path: Path) -> Contents:
     try:
         with ZipFile(path) as archive:
             parts, size = [archive.getinfo(name) for name in ("words.npy", "vectors.npy")], path.stat().st_size
-            if (needed := sum(part.file_size for part in parts)) > max(LARGEST, 10 * size):  # vectors hardly shrink
+            if (needed := sum(part.file_size for part in parts)) > max(LARGEST, PACKED * size):
                 raise ValueError(f"its {size:,} bytes become {needed:,}")
             words, vectors = map(read_array, map(archive.open, parts))
             words = np.char.decode(words, "utf-8", "replace") if words.dtype.kind == "S" else words
@@ -147,6 +159,7 @@ def _from_array(path: Path, words: list[str], vectors: NDArray[Any]) -> Contents
 FORMATS: dict[str, Callable[[Path], Contents]] = {
     ".bin": read_word2vec,
     ".txt": read_text,
+    ".tsv": read_text,
     ".vec": read_text,
     ".npz": read_npz,
     ".safetensors": read_safetensors,
@@ -216,10 +229,31 @@ class Vectors:
 
 
 def load(path: Path) -> Vectors:
-    """The vectors of a file, which is read by its suffix."""
-    ending, digest = path.suffix.lower(), hashlib.sha256()
-    contents = FORMATS[ending](path)
-    for part in [path, path.with_suffix(WORDS)] if ending == ".safetensors" else [path]:
-        with part.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
-    return Vectors(path, digest.hexdigest(), contents)
+    """The vectors of a file, which is read by its suffix; a .gz file is unpacked for as long as the model is needed."""
+    with ExitStack() as unpacked:
+        file = unpack(path, unpacked) if path.suffix.lower() == GZ else path
+        ending, digest = file.suffix.lower(), hashlib.sha256()
+        if ending not in FORMATS:
+            raise BadInput(f"'{path}' must say what is packed, as in {path.stem}.bin.gz. Known: {', '.join(FORMATS)}.")
+        contents = FORMATS[ending](file)
+        for part in [file, file.with_suffix(WORDS)] if ending == ".safetensors" else [file]:
+            with part.open("rb") as opened:
+                digest.update(hashlib.file_digest(opened, "sha256").digest())
+        model = Vectors(path, digest.hexdigest(), contents)
+        weakref.finalize(model, unpacked.pop_all().close)
+    return model
+
+
+def unpack(path: Path, unpacked: ExitStack) -> Path:
+    """The file in a temporary folder that a .gz file was unpacked to, if it is not far larger than vectors would be."""
+    folder = Path(unpacked.enter_context(TemporaryDirectory(prefix="evenhand-", ignore_cleanup_errors=True)))
+    most = max(LARGEST, PACKED * path.stat().st_size)
+    try:
+        with gzip.open(path) as packed, (folder / path.stem).open("wb") as file:
+            while part := packed.read(2**20):
+                file.write(part)
+                if file.tell() > most:
+                    raise ValueError(f"its {path.stat().st_size:,} bytes become more than {most:,}")
+    except Exception as error:  # as for .npz; also a full disk
+        raise BadInput(f"'{path}' cannot be unpacked into {folder.parent}: {error}.") from error
+    return folder / path.stem

@@ -18,7 +18,7 @@ ADAPTER = "adapter_config.json"
 """The file that marks a folder as a peft adapter for another model."""
 GGUF = ".gguf"
 """The suffix of a file that holds a whole causal model, with configuration and tokenizer."""
-VECTORS = (".bin", ".txt", ".vec", ".npz", ".safetensors")
+VECTORS = (".bin", ".txt", ".tsv", ".vec", ".npz", ".safetensors", ".gz")
 """The suffixes of files of static vectors, which `models.vectors` reads."""
 ENDS = {"nli": "ForSequenceClassification", "causal": "ForCausalLM|(?<!With)LMHeadModel", "masked": "ForMaskedLM"}
 """By kind of model, the suffixes of architectures: GPT2LMHeadModel is causal, XLMWithLMHeadModel is not."""
@@ -78,7 +78,8 @@ def find(name: str) -> ModelPlace:
     if is_file:
         raise ModelNotFound(
             f"A model must be a folder with config.json, weights and tokenizer, a {GGUF} file, or a file of vectors "
-            f"({', '.join(VECTORS)}). Got the file '{name}'."
+            f"({', '.join(VECTORS)}). Got the file '{name}'. Of gensim's KeyedVectors, give what "
+            "save_word2vec_format('NAME.bin', binary=True) writes: to read a pickle could run any code."
         )
     if folder.suffix.lower() in (GGUF, *VECTORS):
         raise ModelNotFound(f"There is no file '{name}'. Check the spelling and the current folder.")
