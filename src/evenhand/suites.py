@@ -50,7 +50,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {"causal": {"among": "candidates", "asks":
 """Default options of datasets and measures, by kind of model."""
 LONGEST_VALUE = 24
 """The most characters of an option's value in a dataset's name. A longer value is replaced by its hash."""
-LATER = ("formula",)
+LATER = ("formula", "distance")
 """Options that were added to measures later. Their defaults are not recorded, so that older runs stay comparable."""
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import evenhand
-from evenhand import BadInput, Dataset, Embed, Result, Span, Table, Target, TargetSentence
+from evenhand import BadInput, Dataset, Embed, Kinds, Result, Span, Table, Target, TargetSentence
 from evenhand.checks.fit import flaw_warnings
 from evenhand.core.answers import NO_DIRECTION
 from evenhand.core.items import Place
@@ -289,3 +289,59 @@ def test_a_target_that_is_an_attribute_and_an_attribute_of_both_sets_are_said(at
     dataset = Dataset(name="own", items=targets(X, Y, attributes))
     assert list(flaw_warnings(dataset)) == [f"Words in two sets of own, each nearest to itself: {word}."]
     assert not list(flaw_warnings(Dataset(name="own", items=targets(X, Y))))
+
+
+@pytest.mark.parametrize(("distance", "order"), [("euclidean", 2), ("manhattan", 1)])
+def test_another_distance_takes_the_place_of_the_cosine(distance: str, order: int) -> None:
+    vectors = made(WORDS)
+
+    def association(word: str) -> float:
+        far = [[np.abs(vectors[word] - vectors[a]) ** order for a in some] for some in PAIRS]
+        first, second = (np.mean([each.sum() ** (1 / order) for each in side]) for side in far)
+        return float(second - first)
+
+    of_x, of_y = [association(word) for word in X], [association(word) for word in Y]
+    d = (np.mean(of_x) - np.mean(of_y)) / np.std(of_x + of_y, ddof=1)
+    assert measured(vectors, distance=distance).value == pytest.approx(d, rel=1e-12)
+    with pytest.raises(BadInput, match="distance 'cosin'"):
+        load("weat", distance="cosin")
+
+
+def test_neighbours_are_counted_as_if_both_sets_were_of_one_size() -> None:
+    """Angles of 10 to 80 degrees: the four nearest of x0, at 0, are three of four in the first set and one of six."""
+    at = {"he": 10, "man": 20, "father": 30, "son": 70, "she": 40, "woman": 50, "mother": 60, "daughter": 65}
+    at |= {"aunt": 75, "niece": 80} | dict.fromkeys([*X, *Y], 0)
+    vectors = {word: 2 * np.array([math.cos(math.radians(n)), math.sin(math.radians(n))]) for word, n in at.items()}
+    items = targets(X, Y, (PAIRS[0], (*PAIRS[1], "aunt", "niece")))
+    scores = measured(vectors, "bias-by-neighbours", items, k="4").scores
+    assert [s.value for s in scores] == pytest.approx([(3 / 4) / (3 / 4 + 1 / 6)] * len(scores))
+    assert {s.note for s in measured(vectors, "bias-by-neighbours", items).scores} == {
+        "no more than 10 attributes with vectors"
+    }
+    for wrong in (0, "many", 1.5):
+        with pytest.raises(BadInput, match="`k`, the number of neighbours"):
+            load("bias-by-neighbours", k=wrong)
+
+
+def test_words_of_a_stereotype_keep_together_when_the_gender_direction_is_gone(data: Path, tmp_path: Path) -> None:
+    """Gonen and Goldberg (2019), on jobs that Bolukbasi et al. (2016) had rated as stereotyped."""
+    arrays = np.load(data / "words" / "googlenews-subset.npz")
+    rows = dict(zip(arrays["words"].tolist(), arrays["vectors"].astype(float), strict=True))
+    pairs = json.loads((data / "debiaswe" / "definitional_pairs.json").read_text())
+    direction = np.linalg.svd(np.array([rows[man] - rows[woman] for woman, man in pairs]))[2][0]
+    neutral = {word: vector - (vector @ direction) * direction for word, vector in rows.items()}
+    rated = json.loads((data / "debiaswe" / "professions.json").read_text())
+    jobs = [(word, rating) for word, gender, rating in rated if abs(gender) < 0.3 and word in rows]
+    women = [word for word, rating in jobs if rating <= -0.3]
+    men = [word for word, rating in jobs if rating >= 0.3][: len(women)]
+    items = targets(men[::2], women[::2], (men[1::2], women[1::2]))
+    kinds = Kinds("side", ("Y",), ("X",))
+    values = []
+    for name, vectors in (("before", rows), ("after", neutral)):
+        np.savez(tmp_path / f"{name}.npz", words=list(vectors), vectors=np.array(list(vectors.values()), np.float32))
+        jobs_data = Dataset(name="jobs", items=items, cluster="word", kinds=kinds)
+        run = evenhand.audit(tmp_path / f"{name}.npz", dataset=jobs_data, measure="bias-by-neighbours", out=tmp_path)
+        values.append(next(row for row in run.rows if row.estimand == "stereotype"))
+    before, after = values
+    assert before.value > after.value
+    assert after.verdict.word == "above"

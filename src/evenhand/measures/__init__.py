@@ -29,7 +29,7 @@ from evenhand.measures.directions import DirectBias, GenderDirection, Ripa
 from evenhand.measures.gest import Gest
 from evenhand.measures.pronoun import GenderAgreement, LogProbabilityBias, Pronoun, PronounLean, SingularThey
 from evenhand.measures.stereoset import Icat, LanguageModelingScore, StereotypeScore
-from evenhand.measures.weat import ContextualSeat, Seat, Weat
+from evenhand.measures.weat import ContextualSeat, Neighbours, Seat, Weat
 from evenhand.measures.written import FirstMentionNobody, FirstMentionShare, WrittenShare, WrittenUndetected
 
 METHODS = ("ask", "score", "summarise")
@@ -44,7 +44,7 @@ MEASURES: dict[str, type[Measure[Any]]] = {
         *(nli.NliCoal, nli.NliCoalWeighted, nli.FractionNeutral, nli.NetNeutral),
         *(nli.FractionEntailment, nli.FractionContradiction),
         *(FirstMentionShare, WrittenShare, FirstMentionNobody, WrittenUndetected),
-        *(Weat, Ripa, DirectBias, GenderDirection, Seat, ContextualSeat),
+        *(Weat, Ripa, DirectBias, GenderDirection, Neighbours, Seat, ContextualSeat),
     )
 }
 

@@ -13,14 +13,18 @@ from evenhand.core.dataset import Estimand, Kinds
 from evenhand.core.items import SIDES, Place, Target, TargetSentence
 from evenhand.core.measure import Favours, Formula, Unscored, check_formula
 from evenhand.core.questions import Answer, Embed, Layer, Pooling
-from evenhand.core.scores import MacroMean, OfTotals, Sample, Score, Summary, label_of
-from evenhand.errors import BadInput
+from evenhand.core.scores import MacroMean, Mean, OfTotals, Sample, Score, Summary, label_of, mean
+from evenhand.errors import BadInput, check_known
 from evenhand.stats.intervals import Floats
 from evenhand.stats.mean_intervals import IntervalAndTest
 from evenhand.stats.partitions import TwoSets, effect_sizes, mean_effect_interval, partition_test
 
 FEWEST = 4
 """The fewest words with vectors in a set: with fewer there is no effect size."""
+
+
+ORDERS = {"euclidean": 2, "manhattan": 1}
+"""The order of the norm of a difference, by the name of the distance."""
 
 
 class TowardsSecond(MacroMean):
@@ -143,6 +147,10 @@ class OfVectors:
         """The question for the vector of a word: the mean over its tokens."""
         return Embed(place[0], place[1], self.layer, "mean")
 
+    def ask(self, item: Target) -> tuple[Embed, ...]:
+        """The vector of the word, then those of the attributes."""
+        return tuple(self.embed(place) for place in (item.place, *item.attributes[0], *item.attributes[1]))
+
 
 @dataclass(frozen=True)
 class Weat(OfVectors):
@@ -156,7 +164,8 @@ class Weat(OfVectors):
     of the sets that are left, which may differ. There is no value with fewer than 4 words in a set.
 
     A language model gives the mean over the word's tokens in its embedding table, or in another `layer`, where the word
-    by itself is the text. `formula="released"`: p is one-sided, of a value at least as far above 0.
+    by itself is the text. `formula="released"`: p is one-sided, of a value at least as far above 0. `distance` is
+    "euclidean" or "manhattan" to take minus that distance instead of the cosine (as in Azarpanah and Farhadi 2021).
     """
 
     name: ClassVar[str] = "weat"
@@ -165,28 +174,28 @@ class Weat(OfVectors):
     rank: ClassVar[int] = 0
 
     formula: Formula = "paper"
+    distance: str = "cosine"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_formula(self.formula)
+        check_known("value of distance", [self.distance], ("cosine", *ORDERS))
 
     @property
     def summarise(self) -> Summary:
         return EffectSize(self.formula == "released")
-
-    def ask(self, item: Target) -> tuple[Embed, ...]:
-        """The vector of the word, then those of the attributes."""
-        return tuple(self.embed(place) for place in (item.place, *item.attributes[0], *item.attributes[1]))
 
     def score(self, item: Target, answers: Sequence[Answer]) -> float:
         """s(w) of the word."""
         word, *rest = answers
         if word.note:
             raise Unscored(word.note)
-        size = len(item.attributes[0])
-        first, second = (mean_direction(Shared(part)) for part in (rest[:size], rest[size:]))
-        vector = np.array(word.numbers)
-        return float((first - second) @ vector / np.linalg.norm(vector))
+        vector, size = np.array(word.numbers), len(item.attributes[0])
+        parts = [Shared(part) for part in (rest[:size], rest[size:])]
+        if order := ORDERS.get(self.distance):
+            first, second = (np.linalg.norm(known_vectors(p) - vector, order, axis=1).mean() for p in parts)
+            return float(second - first)
+        return float((mean_direction(parts[0]) - mean_direction(parts[1])) @ vector / np.linalg.norm(vector))
 
 
 class Shared(tuple[Answer, ...]):
@@ -202,13 +211,68 @@ class Shared(tuple[Answer, ...]):
 
 
 @lru_cache(maxsize=4)
-def mean_direction(answers: Shared) -> Floats:
-    """The mean of the attributes' unit vectors, without missing ones: times a unit vector it is the mean cosine."""
+def known_vectors(answers: Shared) -> Floats:
+    """The attributes' vectors, without missing ones."""
     vectors = np.array([answer.numbers for answer in answers if not answer.note])
     if len(vectors) < FEWEST:
         raise Unscored(f"fewer than {FEWEST} attributes with vectors")
-    mean: Floats = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).mean(axis=0)
+    return vectors
+
+
+@lru_cache(maxsize=4)
+def mean_direction(answers: Shared) -> Floats:
+    """The mean of the attributes' unit vectors: times a unit vector it is the mean cosine."""
+    mean: Floats = unit_vectors(answers).mean(axis=0)
     return mean
+
+
+def unit_vectors(answers: Shared) -> Floats:
+    """The same at length 1."""
+    vectors = known_vectors(answers)
+    units: Floats = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return units
+
+
+@dataclass(frozen=True)
+class Neighbours(OfVectors):
+    """The share of a word's nearest neighbours that a stereotype gives to men, among words of stereotypes.
+
+    Of the k attributes that are nearest by cosine, the share of the first set, if both sets had equally many words with
+    vectors (Gonen and Goldberg 2019). Neutral at 0.5. The attributes must be words that a stereotype gives to men and
+    to women, such as jobs, and not he and she: where a direction was removed from vectors, those show nothing, but
+    words of one stereotype still keep together.
+    """
+
+    name: ClassVar[str] = "bias-by-neighbours"
+    neutral: ClassVar[float] = 0.5
+    reading: ClassVar[str] = "share of the k nearest attributes that are of the first set; neutral at 0.5"
+    unit: ClassVar[str] = "proportion"
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    favours: ClassVar[Favours] = "men"
+    on_request: ClassVar[bool] = True
+    rank: ClassVar[int] = 2
+    summarise: ClassVar[Mean] = mean
+
+    k: int = 10
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not re.fullmatch("[1-9][0-9]{0,8}", str(self.k)):
+            raise BadInput(f"`k`, the number of neighbours, must be a whole number of at least 1. Got {self.k!r}.")
+        object.__setattr__(self, "k", int(self.k))
+
+    def score(self, item: Target, answers: Sequence[Answer]) -> float:
+        word, *rest = answers
+        if word.note:
+            raise Unscored(word.note)
+        size = len(item.attributes[0])
+        first, second = (unit_vectors(Shared(part)) for part in (rest[:size], rest[size:]))
+        if self.k >= len(first) + len(second):
+            raise Unscored(f"no more than {self.k} attributes with vectors")
+        nearest = np.argsort(-(np.concatenate([first, second]) @ np.array(word.numbers)), kind="stable")[: self.k]
+        men = np.count_nonzero(nearest < len(first))
+        shares = men / len(first), (self.k - men) / len(second)
+        return shares[0] / sum(shares)
 
 
 @dataclass(frozen=True)
