@@ -13,6 +13,7 @@ from evenhand.core.dataset import Dataset, base_name
 from evenhand.core.items import Item
 from evenhand.core.loop import Task
 from evenhand.core.measure import Measure, Traits
+from evenhand.core.way import PLAIN, UNASKED, Way
 from evenhand.datasets.files import read_toml
 from evenhand.errors import BadInput, DataNotFound, UnfitModel, UnknownName, check_known
 from evenhand.runs.record import TaskRecord
@@ -200,14 +201,15 @@ def _task(dataset: Dataset, measure: str, options: Mapping[str, Any], kind: str)
 def _labelled_task(dataset: Dataset, measure: Measure[Any], kind: str) -> Task:
     """The task, with all options that are not defaults in the dataset's name, so that results are not mixed.
 
-    The path of a user's file is not in the name: a file that was moved or edited is still the same dataset.
+    How the model is asked is not in the name, since it is part of the model. Nor is the path of a user's file: a file
+    that was moved or edited is still the same dataset.
     """
     changed: dict[str, Any] = {}
     if not dataset.builder and dataset.name in datasets.BUILDERS:
         changed |= {k: v for k, v in dataset.options.items() if v != datasets.defaults_of(dataset.name).get(k, v)}
     defaults = measures.defaults_of(measure) | DEFAULTS.get(kind, {})
     changed |= {k: v for k, v in _options(measure).items() if v != defaults.get(k, v)}
-    texts = {option: str(value) for option, value in changed.items()}
+    texts = {option: str(value) for option, value in changed.items() if option not in PLAIN}
     texts |= {k: sha256(v.encode()).hexdigest()[:8] for k, v in texts.items() if len(v) > LONGEST_VALUE}
     named = ", ".join(f"{option}={text}" for option, text in texts.items())
     return Task(dataclasses.replace(dataset, name=f"{dataset.name} ({named})") if named else dataset, measure)
@@ -218,6 +220,20 @@ def _options(measure: Any) -> dict[str, Any]:
     return {field.name: getattr(measure, field.name) for field in fields}
 
 
+def way_of(tasks: Sequence[Task], file: str = "") -> Way:
+    """How these tasks ask a model; `file` is that of their system prompt. Raise an error if they differ in it."""
+    way = UNASKED
+    for options in (of for task in tasks for of in (task.dataset.options, _options(task.measure))):
+        other = Way(**{name: options[name] for name in PLAIN if name in options})
+        if apart := way.differences(other):
+            raise BadInput(
+                f"A run is asked in one way. Some of its tasks would be asked {way.description(*apart)}, others "
+                f"{other.description(*apart)}. Give all the same `{apart[0]}`, or measure them in two runs."
+            )
+        way = way.join(other)
+    return dataclasses.replace(way, file=file if way.system else "")
+
+
 def record(task: Task, *, seed: int = 0, limit: int | None = None, partial: bool = False) -> TaskRecord:
     """The record of a task, from which its results can be read and the task rebuilt."""
     data, how = task.dataset, task.measure
@@ -226,12 +242,16 @@ def record(task: Task, *, seed: int = 0, limit: int | None = None, partial: bool
         dataset=data.name,
         dataset_builder=data.builder or base_name(data.name),
         dataset_version=data.version,
-        dataset_options=dict(data.options),
+        dataset_options={k: v for k, v in data.options.items() if k not in PLAIN},
         by=tuple(data.by),
         **{name: getattr(data, name) for name in same},
         measure=how.name,
         measure_version=how.version,
-        measure_options={k: v for k, v in _options(how).items() if k not in LATER or v != _options(type(how)())[k]},
+        measure_options={
+            k: v
+            for k, v in _options(how).items()
+            if k not in PLAIN and (k not in LATER or v != _options(type(how)())[k])
+        },
         reading=how.reading,
         asks=(how.__doc__ or "").partition("\n")[0],
         **Traits.of(how).recorded,
@@ -241,22 +261,25 @@ def record(task: Task, *, seed: int = 0, limit: int | None = None, partial: bool
     )
 
 
-def rebuild(recorded: Sequence[TaskRecord], kind: str, places: Sequence[Path] = ()) -> list[Task]:
+def rebuild(recorded: Sequence[TaskRecord], kind: str, way: Way, places: Sequence[Path] = ()) -> list[Task]:
     """The tasks of these records, for that kind of model. Raise an error if the version of a dataset has changed.
 
     A user's file is looked for at its recorded path, then in `places`: folders, or files themselves.
     """
-    rebuilt = {name: _rebuild_dataset(task, places) for name, task in {task.dataset: task for task in recorded}.items()}
-    return [_labelled_task(rebuilt[t.dataset], measures.load(t.measure, **t.measure_options), kind) for t in recorded]
+    by_name = {task.dataset: task for task in recorded}
+    rebuilt = {name: _rebuild_dataset(task, places, way) for name, task in by_name.items()}
+    known = [way.select(measures.options_of(t.measure)) | dict(t.measure_options) for t in recorded]
+    loaded = [measures.load(t.measure, **options) for t, options in zip(recorded, known, strict=True)]
+    return [_labelled_task(rebuilt[t.dataset], how, kind) for t, how in zip(recorded, loaded, strict=True)]
 
 
-def _rebuild_dataset(recorded: TaskRecord, places: Sequence[Path]) -> Dataset:
-    options = dict(recorded.dataset_options)
+def _rebuild_dataset(recorded: TaskRecord, places: Sequence[Path], way: Way) -> Dataset:
     if recorded.dataset_builder not in datasets.BUILDERS:
         raise BadInput(
             f"'{recorded.dataset}' is not a built-in dataset. It was given in Python or by a plugin. Load the plugin, "
             "or run the audit again, which uses the kept answers."
         )
+    options = way.select(datasets.options_of(recorded.dataset_builder)) | dict(recorded.dataset_options)
     if "file" in options:
         dataset = _from_file(recorded, Path(str(options["file"])), places)
     else:

@@ -87,7 +87,7 @@ def test_frames_agree_with_files(whole: evenhand.Run) -> None:
     values = again.values.dropna(subset="gender").set_index(["prof_gender", "gender"])["value"]
     assert means.to_dict() == pytest.approx(values.to_dict())
     record = json.loads((whole.path / "run.json").read_text())
-    assert set(record) == {"schema", "model", "fingerprint", "audits", "sha256"}
+    assert set(record) == {"schema", "model", "fingerprint", "audits", "sha256", "asked", "weights"}
     for key in ("tasks", "started", "seconds", "versions", "loaded"):
         assert key in record["audits"][0]
 

@@ -143,7 +143,8 @@ def test_what_cannot_be_asked_is_on_the_page_and_in_the_terminal(
     assert reason in shown
     run = Run.load(tmp_path / "runs" / "tiny")
     names = {task.dataset for task in run.record.tasks}
-    assert {"bbq-ambiguous (chat=True, mass=0.0)", "choices-decisions (chat=True, mass=0.0)"} <= names
+    assert {"bbq-ambiguous (mass=0.0)", "choices-decisions (mass=0.0)"} <= names
+    assert run.record.asked.chat
     assert not any(name.startswith(("tgb", "tbd")) for name in names)
     assert "`chat=False`" in " ".join(run.record.caveats)
     page = (run.path / "report.html").read_text()
@@ -192,7 +193,7 @@ def test_a_dry_run_sends_nothing_and_counts_what_is_sent_later(
     assert costs[1].requests == costs[2].requests == 0
     assert "tgb by likelihood-lean" in costs[1].left_out
     assert run_command(app, [*asked, "--dry-run", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["openai:tiny"][1]["requests"] == 120
+    assert json.loads(capsys.readouterr().out)["openai:tiny, plain prompts"][1]["requests"] == 120
     with pytest.raises(BadInput, match="`dry_run`"):
         estimate(ModelSource.of("mini-en"), AuditSpec.of())
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand import Run
+from evenhand import Run, compare
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from helpers import made_bbq, tiny
@@ -22,7 +22,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.usefixtures("without_pages", "unexamined")
-def test_chat_and_system_prompt_are_part_of_what_was_asked(
+def test_chat_and_system_prompt_belong_to_the_model(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
@@ -33,16 +33,20 @@ def test_chat_and_system_prompt_are_part_of_what_was_asked(
     asked += ["--dataset", "bbq-ambiguous", "--dataset", "bbq-disambiguated"]
     assert run_command(app, asked) == 0
     assert run_command(app, [*asked, "--chat", "--system", str(system)]) == 0
-    run = Run.load(tmp_path / "runs" / "tiny-chat")
-    assert "A chat model, by its chat template, asked with plain texts: --chat asks" in run.record.audits[0].caveats[0]
-    assert not any("--chat" in caveat for caveat in run.record.audits[1].caveats)
-    assert len(run.record.tasks) == 12
-    last = run.record.tasks[-1]
-    assert last.measure_options["system"] == system.read_text().strip()
-    assert "chat=True" in last.dataset
-    assert "exams" not in last.dataset
-    plain, chat = (run.scores_of(run.record.tasks[n].dataset, "choice-coverage")["score"] for n in (2, 8))
-    assert list(plain) != list(chat)
+    plain = Run.load(tmp_path / "runs" / "tiny-chat")
+    chat = Run.load(tmp_path / "runs" / "tiny-chat--chat--system-prompt-from-system.txt")
+    assert "A chat model, by its chat template, asked with plain texts: --chat asks" in plain.record.caveats[0]
+    assert not any("--chat" in caveat for caveat in chat.record.caveats)
+    assert (plain.record.asked.chat, plain.record.asked.system) == (False, "")
+    assert chat.record.asked.system == system.read_text().strip()
+    assert plain.record.tasks == chat.record.tasks
+    assert plain.record.fingerprint == chat.record.weights != chat.record.fingerprint
+    changes = compare(plain, chat)
+    assert changes.names == ["tiny-chat", "tiny-chat, chat, system prompt from system.txt"]
+    assert any(row.difference.value for row in changes.rows if row.measure == "choice-coverage")
+    page = chat.report().read_text(encoding="utf-8")
+    assert "You answer exams. One letter is enough, and it is the right one." in page
+    assert "<title>Gender bias: tiny-chat, chat, system prompt from system.txt" in page
 
 
 @pytest.mark.parametrize(

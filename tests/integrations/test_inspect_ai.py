@@ -14,6 +14,7 @@ import pytest
 import evenhand
 from evenhand import BadInput, RunError, datasets, from_scores
 from evenhand.auditing.sampling import draw_sample
+from evenhand.core.way import Way
 from helpers import inspected, made_bbq, packages, tiny
 from helpers.inspected import evaluated, metrics
 
@@ -169,15 +170,14 @@ def test_bbq_has_its_bias_and_whether_the_model_can_do_the_task(
     log = evaluated(bbq(), stereotyped, tmp_path, limit=None, system_message="Be brief.")
     run = from_scores(log, out=tmp_path / "runs")
     theirs = metrics(log)
-    named = "(chat=True, system=Be brief.)"
     ids = [item.id for item in datasets.load("bbq-ambiguous").items]
     planted = sum(int(id) % 8 != 0 for id in ids) / len(ids)
-    assert value(run, f"bbq-ambiguous {named}", "bbq-bias") == pytest.approx(planted)
+    assert value(run, "bbq-ambiguous", "bbq-bias") == pytest.approx(planted)
     assert theirs["bbq-bias"]["ambiguous"] == pytest.approx(planted)
     assert theirs["choice-accuracy"]["disambiguated"] == 1
     assert theirs["choice-accuracy"]["ambiguous"] == pytest.approx(1 - planted)
     assert theirs["choice-accuracy"]["ambiguous stderr"] > 0
-    disambiguated = value(run, f"bbq-disambiguated {named}", "bbq-bias")
+    disambiguated = value(run, "bbq-disambiguated", "bbq-bias")
     assert theirs["bbq-bias"]["disambiguated"] == pytest.approx(disambiguated)
     (found,) = [one for one in run.record.audits[0].doctor if one.check == "task"]
     assert found.verdict == "fine"
@@ -203,15 +203,16 @@ def test_logs_of_one_model_asked_in_one_way_are_of_one_run(tmp_path: Path, monke
         run = from_scores(log, out=tmp_path / "runs")
     assert run.record.audits[0].loaded == {"settings": "temperature=0.5, labels=True,Neither,False"}
     assert run.record.audits[1].loaded == {"settings": "temperature=0.5"}
-    chat = {f"bbq-{kind} (chat=True)" for kind in ("ambiguous", "disambiguated")}
-    assert {task.dataset for task in run.record.tasks} == {"nli-en", *chat}
-    for other, how in (
-        (nli(language="zh"), {"temperature": 1.0}),
-        (nli(labels="Yes,Perhaps,No"), {"temperature": 0.5}),
-    ):
-        log = evaluated(other, lambda *_: B, tmp_path, limit=12, **how)
-        with pytest.raises(RunError, match="another `out`"):
-            from_scores(log, out=tmp_path / "runs")
+    assert {task.dataset for task in run.record.tasks} == {"nli-en", "bbq-ambiguous", "bbq-disambiguated"}
+    assert run.record.asked == Way(chat=True, system="", temperature=0.5)
+    assert run.record.model.endswith(", temperature 0.5")
+    labelled = evaluated(nli(labels="Yes,Perhaps,No"), lambda *_: B, tmp_path, limit=12, temperature=0.5)
+    with pytest.raises(RunError, match="another `out`"):
+        from_scores(labelled, out=tmp_path / "runs")
+    warmer = evaluated(nli(language="zh"), lambda *_: B, tmp_path, limit=12, temperature=1.0)
+    assert from_scores(warmer, out=tmp_path / "runs").path != run.path
+    with pytest.raises(RunError, match="asked at temperature 0.5. This audit asks at temperature 1.0"):
+        from_scores(warmer, out=tmp_path / "runs", name=run.record.model)
 
 
 def test_a_log_of_another_task_or_of_a_failed_evaluation_is_a_sentence(tmp_path: Path) -> None:

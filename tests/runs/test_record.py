@@ -52,7 +52,7 @@ def test_on_disk_the_names_are_those_that_older_versions_know(tmp_path: Path) ->
     record(task("tgb", "pronoun"), caveats=("A causal model.",)).write(tmp_path)
     plain = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
     assert plain["schema"] == SCHEMA == 4
-    assert set(plain) == {"schema", "model", "fingerprint", "audits", "sha256"}
+    assert set(plain) == {"schema", "model", "fingerprint", "audits", "sha256", "asked", "weights"}
     (audited,) = plain["audits"]
     assert audited["apart"] == ["A causal model."]
     assert set(audited) >= {"pieces", "work", "tasks"}

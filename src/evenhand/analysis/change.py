@@ -29,14 +29,15 @@ COLUMNS = (
     *("worse", "worse_low", "worse_high", "worse_p", "worse_p_holm", "moved"),
 )
 ONE_TRAINING = "One training of each was compared, not the recipe: another training by the same recipe may differ."
-"""The caution that every comparison of runs has, unless `has_wrapper`."""
+"""The caution that every comparison of runs has, unless `has_no_training`."""
 SIDES = {"she": -1.0, "he": 1.0}
 """The side of neutral on which P(he) - P(she) should be, by the pronoun that a word calls for."""
 
 
-def has_wrapper(runs: Sequence[StoredRun]) -> bool:
-    """Whether one of the models was debiased by a method that changes its answers and trains nothing."""
-    return any("mitigation" in audit.loaded for run in runs for audit in run.record.audits)
+def has_no_training(runs: Sequence[StoredRun]) -> bool:
+    """Whether no training lies between the runs: a wrapper changes answers, or one model was asked in several ways."""
+    of_one_model = len(runs) > 1 == len({run.record.weights for run in runs})
+    return of_one_model or any("mitigation" in audit.loaded for run in runs for audit in run.record.audits)
 
 
 @dataclass(frozen=True, kw_only=True)

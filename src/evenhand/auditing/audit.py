@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
+from evenhand import suites
 from evenhand._version import __version__
 from evenhand.auditing import merging
 from evenhand.auditing.merging import add_outcomes, check_overwrite, finish, output_folder
@@ -22,6 +23,7 @@ from evenhand.core.loop import Task, measure_all, questions_of
 from evenhand.core.model import Model, TokenCounter, about, kind_of
 from evenhand.core.progress import one_bar, showing
 from evenhand.core.scores import Result
+from evenhand.core.way import UNASKED, Way
 from evenhand.distributed import check_engine
 from evenhand.errors import BadInput, EvenhandError, UnfitModel
 from evenhand.models import LOADING, ModelSource, options_of
@@ -36,7 +38,6 @@ from evenhand.models.base import (
     refusal,
 )
 from evenhand.models.cache import Remembering, check_same_model, delete_batches
-from evenhand.models.engines import OPENAI
 from evenhand.models.loading.names import ModelPlace, find, with_parent
 from evenhand.runs import folder
 from evenhand.runs.folder import StoredRun
@@ -68,14 +69,18 @@ def run_audit(
 
     def checked_tasks(kind: str, spec: AuditSpec, *, quiet: bool = False) -> list[PlannedTask]:
         tasks = spec.tasks_for(kind, quiet=quiet)
-        check_overwrite(path, existing, [planned.record for planned in tasks])
+        way = (
+            UNASKED if source.served else suites.way_of([planned.task for planned in tasks])
+        )  # a server may lack chats
+        check_overwrite(path, existing, [planned.record for planned in tasks], way)
         reader.check(tasks, path, existing)
         return tasks
 
     # Tasks are checked before minutes are spent on loading, unless the kind of a Hub model is not known yet.
-    server = source.place.engine == OPENAI or isinstance(source.given, Recognisable)
+    server = source.served
     uncounted = server or isinstance(source.given, CountsRequests)  # only the loaded model can count its requests
-    spec = replace(spec, server=server, chats=server, asking=(lambda question: ()) if uncounted else None)
+    asking = (lambda question: ()) if uncounted else None
+    spec = replace(spec.in_way(source.way), server=server, chats=server, asking=asking)
     kind = source.kind
     tasks = checked_tasks(kind or "masked", spec, quiet=not kind) if kind or not spec.needs_kind else []
     with output_folder(path):
@@ -85,9 +90,10 @@ def run_audit(
         if source.kind != kind or chats != spec.chats or spec.budget:
             spec = replace(spec, chats=chats, asking=model.requests if isinstance(model, CountsRequests) else None)
             tasks = checked_tasks(kind, spec, quiet=bool(tasks) and kind == source.kind)
-        name = name or model.name
+        name = name or model.name + source.way.words(in_chats=server)
         tasks, excluded = _askable_tasks(model, tasks)
         records = [planned.record for planned in tasks]
+        way = suites.way_of([planned.task for planned in tasks], source.way.file)
         if isinstance(model, Planned):
             for planned in tasks:  # a question that the model cannot answer raises before anything is measured
                 check_questions(model, questions_of(planned.task.dataset.items[0], planned.task.measure))
@@ -97,8 +103,9 @@ def run_audit(
             earlier = merging.existing_record(path, model)
             if isinstance(model, Recognisable):
                 check_same_model(path / folder.ANSWERS, model)
-            check_overwrite(path, earlier, records)
+            check_overwrite(path, earlier, records, way)
             stays = merging.audits_to_keep(earlier, records)
+            way = earlier.asked.join(way) if earlier and stays else way
             before = merging.restore(path) if stays else None
             if any(record.partial for record in records):
                 most = f"at most {spec.limit} items" if spec.limit else f"what a budget of {spec.budget:,} allows"
@@ -110,7 +117,7 @@ def run_audit(
             for audited, new in run_tasks(model, tasks, path, name, earlier, source.exact):
                 audits.append(replace(audited, suite=spec.suite, warnings=(*excluded, *audited.warnings)))
                 results += new
-            run = RunRecord(model=name, fingerprint=model.fingerprint, audits=tuple(audits), sha256={})
+            run = RunRecord(model=name, **way.identity(model.fingerprint), audits=tuple(audits), sha256={})
             return finish(path, run, [planned.task for planned in tasks], results, reader, before)
 
 
@@ -211,7 +218,7 @@ def _ways_to_ask(model: Model, tasks: Sequence[Task]) -> Iterator[str]:
     """A sentence that says whether a chat model was asked in chats, and which option asks in the other way."""
     ways = {getattr(task.measure, "chat", False) for task in tasks}
     if isinstance(model, Chats) and model.chats and True not in ways and not isinstance(model, Recognisable):
-        yield "A chat model, by its chat template, asked with plain texts: --chat asks in chats (options: chat=True)."
+        yield "A chat model, by its chat template, asked with plain texts: --chat asks in chats (chat=True)."
     elif True in ways and isinstance(model, Recognisable):
         yield "Choices and texts were asked in the server's chats: `chat=False` asks with plain texts."
 
@@ -263,29 +270,33 @@ def named_sources(
     models: Sequence[str | Path | Model | ModelSource],
     name: str | None = None,
     model_options: Mapping[str, Any] | None = None,
+    ways: Sequence[Way] = (UNASKED,),
     **loading: Any,
 ) -> dict[str, ModelSource]:
-    """The models by the name of their run: `name`, or the model's own name.
+    """The models, each asked in all `ways`, by the name of their run: `name`, or that of the source.
 
     If two local models have the same name, the name of the parent folder goes before it. Each model gets the options
     that it has. An option that no model has is an error.
     """
-    if name is not None and len(models) > 1:
-        raise BadInput(f"`name` is the name of one run. Got {len(models)} models: leave `name` out.")
+    if name is not None and len(models) * len(ways) > 1:
+        several = f"{len(models)} models" if len(models) > 1 else f"{len(ways)} system prompts"
+        raise BadInput(f"`name` is the name of one run. Got {several}: leave `name` out.")
     places = [find(str(model)) if isinstance(model, str | Path) else model for model in models]
     known = [options_of(place) if isinstance(place, ModelPlace) else list(LOADING) for place in places]
     given, of_any = {**loading, **(model_options or {})}, {option for options in known for option in options}
-    sources = [
+    loaded = [
         ModelSource.of(place, {k: v for k, v in given.items() if k in options or k not in of_any})
         for place, options in zip(places, known, strict=True)
     ]
-    names = [name or source.name for source in sources]
-    names = [
-        with_parent(Path(source.place.source).resolve())
-        if source.given is None and names.count(model_name) > 1 and not source.place.on_hub
-        else model_name
-        for source, model_name in zip(sources, names, strict=True)
+    names = [source.name for source in loaded]
+    named = [
+        replace(source, place=replace(source.place, name=with_parent(Path(source.place.source).resolve())))
+        if source.given is None and names.count(source.name) > 1 and not source.place.on_hub
+        else source
+        for source in loaded
     ]
+    sources = [replace(source, way=way) for source in named for way in ways]
+    names = [name or source.name for source in sources]
     if double := [model_name for model_name in names if names.count(model_name) > 1]:
         raise BadInput(f"Two models would have the run folder '{double[0]}'. Audit each with a `name` of its own.")
     return dict(zip(names, sources, strict=True))

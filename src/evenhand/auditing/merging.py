@@ -17,6 +17,7 @@ from evenhand.core.files import prepare
 from evenhand.core.loop import Task, measure_all
 from evenhand.core.model import Model
 from evenhand.core.scores import Result
+from evenhand.core.way import Way
 from evenhand.errors import OtherModel, RunError
 from evenhand.models.cache import CachedAnswers, fingerprints
 from evenhand.models.engines import OPENAI
@@ -28,8 +29,14 @@ from evenhand.runs.record import SAMPLE, AuditRecord, RunRecord, TaskRecord, rea
 log = logging.getLogger(__name__)
 
 
-def check_overwrite(path: Path, record: RunRecord | None, tasks: Sequence[TaskRecord]) -> None:
-    """Raise an error if the results of `tasks` must not replace the results in the folder, whose record is `record`."""
+def check_overwrite(path: Path, record: RunRecord | None, tasks: Sequence[TaskRecord], way: Way) -> None:
+    """Raise an error if results of `tasks`, asked in this way, must not join or replace those that the folder has."""
+    if record and (apart := record.asked.differences(way)):
+        raise RunError(
+            f"'{path}' holds a run of '{record.model}', asked {record.asked.description(*apart)}. This audit asks "
+            f"{way.description(*apart)}. Two ways of asking are two models: choose another `out` or `name` and "
+            "compare the two runs, or replace the run with `fresh`."
+        )
     known = {task.name: task for task in record.tasks} if record else {}
     imported = {task.name for audit in record.audits if audit.imported for task in audit.tasks} if record else set()
     for task in tasks:
@@ -73,7 +80,7 @@ def output_folder(path: Path) -> Iterator[None]:
 def existing_record(path: Path, model: Model) -> RunRecord | None:
     """The record of the run in this folder; None if it has no run. Raise an error if the run is of another model."""
     record = read_record(path)
-    others = fingerprints(path / ANSWERS) | ({record.fingerprint} if record else set())
+    others = fingerprints(path / ANSWERS) | ({record.weights} if record else set())
     if others - {model.fingerprint}:
         whose = f"'{record.model}' ({record.fingerprint[:12]})" if record else "another model"
         raise OtherModel(
@@ -146,13 +153,14 @@ def restore(path: Path) -> StoredRun:
 
 def _score_again(run: StoredRun, reader: Reader | None = None, files: Sequence[Path] = ()) -> StoredRun:
     places = [*(file.expanduser() for file in files), run.path, run.path / "..", run.path / "../.."]
-    answers = CachedAnswers(run.path / ANSWERS, run.record.model, run.record.fingerprint)
+    way = run.record.asked
+    answers = CachedAnswers(run.path / ANSWERS, run.record.model, run.record.weights)
     now = datetime.now(UTC).isoformat(timespec="seconds")
     audits: list[AuditRecord] = []
     tasks: list[Task] = []
     results: list[Result] = []
     for audited in run.record.audits:
-        whole = suites.rebuild(audited.tasks, audited.kind, places)
+        whole = suites.rebuild(audited.tasks, audited.kind, way, places)
         again = [_task_on_measured_items(run, *each) for each in zip(whole, audited.tasks, strict=True)]
         scores = measure_all(answers, again, seed=audited.tasks[0].seed)
         records = tuple(
@@ -162,7 +170,8 @@ def _score_again(run: StoredRun, reader: Reader | None = None, files: Sequence[P
         audits.append(add_outcomes(replace(audited, tasks=records, rescored=now), again, scores))
         tasks += again
         results += scores
-    return finish(run.path, replace(run.record, audits=tuple(audits)), tasks, results, reader)
+    asked = way.join(suites.way_of(tasks, way.file)).identity(run.record.weights)
+    return finish(run.path, replace(run.record, audits=tuple(audits), **asked), tasks, results, reader)
 
 
 def add_outcomes(audited: AuditRecord, tasks: Sequence[Task], results: Sequence[Result]) -> AuditRecord:

@@ -14,6 +14,7 @@ from evenhand.core.loop import Task
 from evenhand.core.measure import Measure, Measures
 from evenhand.core.questions import LISTED
 from evenhand.core.typed import Named
+from evenhand.core.way import PLAIN, Way
 from evenhand.errors import BadInput
 from evenhand.models.loading.names import known_models
 from evenhand.plugins import load_installed
@@ -117,6 +118,10 @@ class AuditSpec:
         suite_names = _name_list(suite, "suite")
         return cls(suite_names, languages, sources, how, dict(options or {}), limit, seed, budget=budget)
 
+    def in_way(self, way: Way) -> "AuditSpec":
+        """The same, of a model that is asked in this way."""
+        return replace(self, options={**self.options, **way.options})
+
     @property
     def needs_kind(self) -> bool:
         """Whether the tasks depend on the kind of model."""
@@ -206,15 +211,17 @@ def commands(record: RunRecord) -> list[str]:
     A run records the name of a local model, not its folder: the command has PATH/TO/NAME. A task that was measured
     again is in the command of the later audit.
     """
-    bundled = record.model if record.model in known_models() else f"PATH/TO/{record.model}"
-    return list(dict.fromkeys(shlex.join(_argv(audit, bundled)) for audit in record.audits))
+    name = record.model_alone
+    bundled = name if name in known_models() else f"PATH/TO/{name}"
+    return list(dict.fromkeys(shlex.join(_argv(audit, bundled, record.asked)) for audit in record.audits))
 
 
-def _argv(audit: AuditRecord, bundled: str) -> list[str]:
+def _argv(audit: AuditRecord, bundled: str, way: Way) -> list[str]:
     """The command of an audit, with the options that are not the defaults."""
     loaded, task = audit.loaded, audit.tasks[0]
     source = str(loaded.get("source", "folder"))
     defaults = {"lang": "en", "suite": "all", "seed": 0, "dtype": "float32", "batch-size": "auto", "samples": 20}
+    defaults |= PLAIN
     given: list[tuple[str, Any]] = [("revision", loaded.get("revision") if source != "folder" else None)]
     if audit.suite is not None:
         given += [("suite", suite) for suite in audit.suite.split(", ")] + [("lang", t.language) for t in audit.tasks]
@@ -224,6 +231,11 @@ def _argv(audit: AuditRecord, bundled: str) -> list[str]:
             option = (t.dataset_builder, t.dataset_options.get("file"))
             given.append(option if from_file else ("dataset", t.dataset_builder))
         given += [("measure", task.measure) for task in audit.tasks]
+    known = {name for t in audit.tasks if t.measure in measures.MEASURES for name in measures.options_of(t.measure)}
+    asked, in_chats = way.select(known), "server" in loaded
+    chat = [] if asked.get("chat", in_chats) == in_chats else ["--chat" if asked["chat"] else "--no-chat"]
+    system = ("system", way.file) if way.file else ("option", f"system={way.system}")
+    given += [system if asked.get("system") else ("system", None), ("temperature", asked.get("temperature"))]
     given += [("option", option) for option in _options(audit)]
     given += [
         ("base-url", loaded.get("server")),
@@ -234,7 +246,7 @@ def _argv(audit: AuditRecord, bundled: str) -> list[str]:
     ]
     given += [("dtype", loaded.get("dtype_asked", loaded.get("dtype"))), ("batch-size", loaded.get("batch_size"))]
     changed = dict.fromkeys((name, str(value)) for name, value in given if value not in (None, "", defaults.get(name)))
-    words = [word for name, value in changed for word in (f"--{name}", value)]
+    words = [*chat, *(word for name, value in changed for word in (f"--{name}", value))]
     return ["evenhand", "audit", bundled if source == "folder" else source, *words]
 
 

@@ -18,6 +18,7 @@ from evenhand.models.loading.names import ADAPTER, find
 from evenhand.runs.comparable import in_common, same_task
 from evenhand.runs.folder import ANSWERS, StoredRun
 from evenhand.runs.record import TaskRecord
+from evenhand.suites import way_of
 
 log = logging.getLogger(__name__)
 
@@ -58,8 +59,8 @@ def measure_checkpoints(
     check_alike(named)
     folders = {name: run_folder(name, out) for name, point in named.items() if isinstance(point, ModelSource)}
     _check_out(out, [*folders.values(), *(run.path for run in given)])
-    records_for = cache(lambda kind: [planned.record for planned in spec.tasks_for(kind)])
-    _check_same(given, records_for, sources[0].kind if sources else None)
+    planned_for = cache(spec.tasks_for)
+    _check_same(given, planned_for, sources[0].kind if sources else None)
     prepare(out)
     runs: list[StoredRun] = []
     for name, point in named.items():
@@ -67,7 +68,7 @@ def measure_checkpoints(
             runs.append(point)
             continue
         try:
-            runs.append(_finished_run(folders[name], point, records_for) or audit(point, name))
+            runs.append(_finished_run(folders[name], point, planned_for) or audit(point, name))
         except OtherModel as error:
             raise RunError(
                 f"The weights of '{point.name}' have changed since the run in '{folders[name]}' was made. Delete that "
@@ -88,13 +89,14 @@ def _check_out(out: Path, runs: Sequence[Path]) -> None:
         )
 
 
-def _check_same(runs: Sequence[StoredRun], records_for: Any, kind: str | None) -> None:
+def _check_same(runs: Sequence[StoredRun], planned_for: Any, kind: str | None) -> None:
     """Raise an error if the finished runs were measured differently from one another, or from models to be measured."""
     for dataset, name in in_common(runs) if len(runs) > 1 else ():
         same_task(runs, dataset, name)
     for run in runs if kind is not None else ():
         tasks = {task.name: task for task in run.record.tasks}
-        records = [record for record in records_for(kind or run.record.audits[-1].kind) if record.name in tasks]
+        planned = planned_for(kind or run.record.audits[-1].kind)
+        records = [each.record for each in planned if each.record.name in tasks]
         if not records:
             raise BadInput(f"'{run.path}' has nothing that models are measured on. Give the `suite` of that run.")
         for record in (record for record in records if not _is_same_task(tasks[record.name], record)):
@@ -109,14 +111,16 @@ def _is_same_task(a: TaskRecord, b: TaskRecord) -> bool:
     return a.identity == b.identity and (a.draw == b.draw or not (a.partial or b.partial))
 
 
-def _finished_run(folder: Path, source: ModelSource, records_for: Any) -> StoredRun | None:
+def _finished_run(folder: Path, source: ModelSource, planned_for: Any) -> StoredRun | None:
     """The run in the folder, if it has all tasks and was made after its checkpoint was last written; otherwise None."""
     if not (folder / RECORD).exists():
         return None
     run, place, loading = StoredRun.load(folder), source.place, source.loading
     tasks = {task.name: task for task in run.record.tasks}
-    records = records_for(run.record.audits[-1].kind)
-    if not all(record.name in tasks and _is_same_task(tasks[record.name], record) for record in records):
+    planned = planned_for(run.record.audits[-1].kind)
+    if not all(p.record.name in tasks and _is_same_task(tasks[p.record.name], p.record) for p in planned):
+        return None
+    if run.record.asked.differences(way_of([each.task for each in planned])):
         return None
     loaded = run.record.loaded
     if loaded.get("dtype_asked", "float32") != loading.get("dtype", "float32") or loading.get("labels"):
@@ -239,6 +243,7 @@ def _facts(point: ModelSource | StoredRun) -> dict[str, Any]:
     if isinstance(point, StoredRun):
         loaded = point.record.loaded
         facts = {"kind": point.record.audits[-1].kind} | {k: loaded.get(k) for k in ("architecture", "parameters")}
+        facts |= {f"asked ({field})": point.record.asked.description(field) for field in point.record.asked.options}
     else:
         folder = not point.place.on_hub and not point.place.file
         facts = {"kind": point.kind} | (_settings(Path(point.place.source)) if folder else {})

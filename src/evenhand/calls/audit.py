@@ -23,6 +23,7 @@ from evenhand.core.files import write_whole
 from evenhand.core.measure import Measures
 from evenhand.core.model import Model
 from evenhand.core.parameters import describe, records_of, select_parameters
+from evenhand.core.way import PLAIN, Way
 from evenhand.errors import BadInput
 from evenhand.gate.gate import Gate
 from evenhand.models import ModelSource, check_keywords
@@ -89,13 +90,33 @@ def audit(model: str | Path | Model = DEFAULT, **given: Unpack[Audit]) -> Run:
     if isinstance(model, list | tuple):
         raise BadInput(f"`audit` takes one model. Got {len(model)}. To measure several models, use `evenhand.sweep`.")
     spec, how, loading = _split(given)
-    return _audit(spec, ModelSource.of(model, loading), how.pop("name", None), **how)
+    source = replace(ModelSource.of(model, loading), way=_only_way("audit", given))
+    return _audit(spec, source, how.pop("name", None), **how)
+
+
+def ways_of(given: Mapping[str, Any]) -> list[Way]:
+    """The ways in which `sweep` asks a model, by its parameters or `options`: one for each system prompt."""
+    options = {name: value for name, value in (given.get("options") or {}).items() if name in PLAIN}
+    asked = {name: value for name, value in select_parameters(given, ask.Asked).items() if value is not None}
+    system = asked.pop("system", options.get("system"))
+    systems = system if isinstance(system, list | tuple) and system else [system or None]
+    return [Way.of({**options, **asked, "system": each}) for each in systems]
+
+
+def _only_way(function: str, given: Mapping[str, Any]) -> Way:
+    way, *others = ways_of(given)
+    if others:
+        raise BadInput(
+            f"`{function}` takes one system prompt. Got {1 + len(others)}. For several, use `evenhand.sweep`."
+        )
+    return way
 
 
 def _split(given: Mapping[str, Any]) -> tuple[AuditSpec, dict[str, Any], dict[str, Any]]:
     """Split the parameters of `audit`: what is measured, how, and how a model is loaded. Unknown ones are an error."""
     what, how = select_parameters(given, ask.What), {name: given[name] for name in HOW if name in given}
-    loading = {name: value for name, value in given.items() if name not in {*what, *how, "model_options"}}
+    others = {*what, *how, *records_of(ask.Asked), "model_options"}
+    loading = {name: value for name, value in given.items() if name not in others}
     spec = AuditSpec.of(**what)
     check_keywords("audit", loading)
     return spec, how, {**loading, **(given.get("model_options") or {})}
@@ -121,6 +142,8 @@ def _audit(
 def sweep(models: Sequence[str | Path | Model], **given: Unpack[Sweep]) -> Iterator[Run]:
     """The run of each model, in order, each measured when it is asked for: `list(sweep(...))`; see `audit`.
 
+    With several system prompts, each model has a run for each of them.
+
     With `engine="ray"` the models are measured in parallel, each on its share of the workers of the cluster at
     `address`, or of this machine. Run folders are written here, with the same bytes as by the local engine.
     """
@@ -129,7 +152,7 @@ def sweep(models: Sequence[str | Path | Model], **given: Unpack[Sweep]) -> Itera
     where = select_parameters(given, ask.Cluster)
     spec, how, loading = _split({name: value for name, value in given.items() if name not in where})
     # A wrong model is an error before anything is measured.
-    sources = named_sources(models, how.pop("name", None), **loading)
+    sources = named_sources(models, how.pop("name", None), ways=ways_of(given), **loading)
     return sweep_sources(sources, partial(_audit, spec, **how), **where)
 
 
@@ -153,13 +176,15 @@ def track(models: str | Path | Sequence[str | Path], **given: Unpack[TrackOption
     figure = out / f"track.{given.pop('form', 'svg')}"
     check_suffix(figure)
     revision = given.pop("revision", None)
-    where, what = select_parameters(given, ask.Cluster), select_parameters(given, ask.What)
+    where, what = select_parameters(given, ask.Cluster), select_parameters(given, ask.What, ask.Asked)
     spec, how, loading = _split({name: value for name, value in given.items() if name not in where})
+    way = _only_way("track", given)
 
     def audit_one(source: ModelSource, name: str) -> StoredRun:
-        return next(iter(sweep_sources({name: source}, partial(_audit, spec, out=out, **how), **where)))
+        named = {name: replace(source, way=way)}
+        return next(iter(sweep_sources(named, partial(_audit, spec, out=out, **how), **where)))
 
-    runs = measure_checkpoints(models, revision, spec, what, loading, out, audit_one)
+    runs = measure_checkpoints(models, revision, spec.in_way(way), what, loading, out, audit_one)
     curve = replace(make_track([Run.load(run) for run in runs]), page=out / "track.html")
     html, numbers = track_page(curve).encode(), json.dumps(curve.as_json(), indent=1, ensure_ascii=False).encode()
     write_whole(out / "track.html", lambda file: file.write(html))

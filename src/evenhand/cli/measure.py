@@ -113,12 +113,6 @@ class AuditOptions(ask.Audited, ask.Cluster, ask.GateOptions, total=False):
 
 def audit(
     models: Annotated[list[str] | None, ask.MODELS] = None,
-    chat: Annotated[
-        bool | None, Says("Suites choices and writes: the chat template, or plain prompts.", group=ask.WHAT)
-    ] = None,
-    system: Annotated[
-        Path | None, Says("With `chat`: a text file with the system prompt.", "FILE", group=ask.WHAT)
-    ] = None,
     plugin: Plugins = None,
     yes: Yes = False,
     dry_run: Annotated[
@@ -142,21 +136,15 @@ def audit(
     """
     terminal.log_as(quiet=quiet, verbose=verbose, file=log_file)
     from evenhand.auditing.audit import named_sources, run_folder
-    from evenhand.calls.audit import sweep
+    from evenhand.calls.audit import sweep, ways_of
 
-    models, gate = models or [ask.DEFAULT], given.get("gate")
+    models, gate, ways = models or [ask.DEFAULT], given.get("gate"), ways_of(given)
     if given["fresh"]:
-        names = named_sources(models, given.get("name"), given.get("model_options"))
+        names = named_sources(models, given.get("name"), given.get("model_options"), ways)
         folders = [run_folder(name, given["out"]) for name in names]
         if existing := ", ".join(str(folder) for folder in folders if (folder / "run.json").exists()):
             terminal.confirm(f"Delete the results in {existing} and start over?", yes=yes)
     outlets = Outlets.of(gate, junit, github_summary)
-    options = {**(given.get("options") or {}), **({} if chat is None else {"chat": chat})}
-    if system is not None:
-        options["system"] = read_given(system, str.strip, "The system prompt", "Give a UTF-8 text file.")
-        if not options["system"]:
-            raise BadInput(f"The system prompt '{system}' is empty. Write one into the file, or leave out --system.")
-    given["options"] = options
     if dry_run:
         _print_costs(models, given, as_json)
         return
@@ -165,7 +153,7 @@ def audit(
         for run in sweep(models, **given):
             runs.append(run)
             if not as_json:
-                print_answer(run, whole=len(models) == 1)
+                print_answer(run, whole=len(models) * len(ways) == 1)
         if len(runs) > 1 and not as_json:
             _print_side_by_side(runs, Path(given["out"]))
     finally:
@@ -182,13 +170,20 @@ def audit(
 def _print_costs(models: Sequence[str], given: AuditOptions, as_json: bool) -> None:
     from evenhand.auditing.estimate import estimate
     from evenhand.auditing.spec import AuditSpec
+    from evenhand.calls.audit import ways_of
     from evenhand.models import ModelSource
     from evenhand.models.served.asking import KINDS
     from evenhand.show.tables import table
 
     heads = ("dataset", "requests", "tokens of prompts, about", "tokens of replies, at most")
     spec = AuditSpec.of(**select_parameters(given, ask.What))
-    costs = {model: estimate(ModelSource.of(model), spec, samples=given["samples"]) for model in models}
+    costs = {
+        f"{model}{way.words(in_chats=True)}": estimate(
+            ModelSource.of(model), spec.in_way(way), samples=given["samples"]
+        )
+        for model in models
+        for way in ways_of(given)
+    }
     if as_json:
         print_json({model: [asdict(cost) for cost in of_kinds] for model, of_kinds in costs.items()})
         return

@@ -98,8 +98,9 @@ def check_new(path: Path, force: bool, option: str = "out") -> None:
 
 
 def slug(model: str) -> str:
-    """A folder name for a model: the slash of a Hub id becomes two dashes."""
-    return model.replace("/", "--")
+    """A folder name for a model: two dashes for the slash of a Hub id, and before each part of how it is asked."""
+    name, *marks = model.split(", ")
+    return "--".join([name.replace("/", "--"), *(re.sub(r"[^\w.]+", "-", mark).strip("-") for mark in marks)])
 
 
 def public_path(path: str | Path) -> str:

@@ -10,7 +10,7 @@ from evenhand.core.items import Item
 from evenhand.core.questions import AMONG, Answer, Question
 from evenhand.core.scores import Called, Score, Summary
 from evenhand.core.typed import Named, check_types
-from evenhand.errors import BadInput, check_known
+from evenhand.errors import check_known
 
 AnyItem = TypeVar("AnyItem", bound=Item, contravariant=True)
 
@@ -36,14 +36,6 @@ def check_formula(formula: str) -> None:
 def check_among(among: str) -> None:
     """Raise if `among` is not one of AMONG."""
     check_known("value of among", [among], AMONG)
-
-
-def as_flag(name: str, given: Any) -> bool:
-    """The option as True or False; the command line passes a string."""
-    flag = {"true": True, "false": False}.get(str(given).lower())
-    if flag is None:
-        raise BadInput(f"`{name}` must be True or False. Got {given!r}.")
-    return flag
 
 
 class Measure(Protocol[AnyItem]):

@@ -114,6 +114,7 @@ COMPARED = Argument("Run folders; the first is the baseline.", "RUN")
 LABELS = "The labels of a classifier's outputs, in order, if its configuration does not name them."
 SAMPLE = "Measure a random sample of at most N items per dataset."
 BUDGET = "Sample whole clusters: at most N requests in all, besides checks; N questions of a model in this process."
+SYSTEM = "a text file with the system prompt (Python: its text, or the Path of a file)"
 DEFAULT = "mini-en"
 Seed = Annotated[int, Says("The random seed.", default=0)]
 Limit = Annotated[int | None, Says(SAMPLE, "N")]
@@ -150,6 +151,19 @@ class What(TypedDict, total=False):
     limit: Annotated[int | None, Says(SAMPLE, "N")]
     budget: Annotated[int | None, Says(BUDGET, "N")]
     seed: Annotated[int, Says("The random seed for samples and intervals.", default=0)]
+
+
+@in_group(MODEL)
+class Asked(TypedDict, total=False):
+    """How a model is asked choices and texts."""
+
+    chat: Annotated[
+        bool | None, Says("Ask choices and texts in chats, or plainly. Default: in chats if a server has them.")
+    ]
+    system: Annotated[
+        Named, Several(f"With `chat`: {SYSTEM}. Several: a run for each, side by side.", "FILE", kind=list[Path])
+    ]
+    temperature: Annotated[float | None, Says("Draw texts at this temperature. Default: 1.")]
 
 
 @in_group(MODEL)
@@ -224,11 +238,11 @@ class GateOptions(TypedDict, total=False):
     baseline: Baseline
 
 
-class Audited(What, Loaded, Results, total=False):
+class Audited(What, Asked, Loaded, Results, total=False):
     """What `evenhand.audit` and `evenhand.sweep` take."""
 
 
-class Tracked(What, CheckpointOptions, Cluster, total=False):
+class Tracked(What, Asked, CheckpointOptions, Cluster, total=False):
     """What `evenhand.track` takes."""
 
     out: Annotated[

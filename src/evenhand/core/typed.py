@@ -86,3 +86,17 @@ def typed(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
             raise
 
     return checked_call
+
+
+def as_typed(name: str, given: Any, kind: type) -> Any:
+    """The option in the type of its default; the command line passes a string."""
+    if kind is bool:
+        flag = {"true": True, "false": False}.get(str(given).lower())
+        if flag is None:
+            raise BadInput(f"`{name}` must be True or False. Got {given!r}.")
+        return flag
+    try:
+        return kind(given) if isinstance(given, str) else given
+    except ValueError:
+        wanted = "a whole number" if kind is int else "a number"
+        raise BadInput(f"`{name}` must be {wanted}. Got {given!r}.") from None

@@ -71,7 +71,7 @@ def _timestamp(run: StoredRun) -> str:
 
 
 def _model(run: StoredRun) -> dict[str, object]:
-    name = run.record.model
+    name = run.record.model_alone
     loaded = {key: str(value) for key, value in run.record.loaded.items() if value is not None}
     model: dict[str, object] = {"name": name, "id": name}
     if "/" in name:
@@ -79,6 +79,7 @@ def _model(run: StoredRun) -> dict[str, object]:
     if "transformers" in loaded:
         model["inference_engine"] = {"name": "transformers", "version": loaded["transformers"]}
     fixed = {"deployment_type": "self_deployed", "model_availability": "unknown"}
+    fixed |= {f"asked_{field}": str(value) for field, value in run.record.asked.options.items()}
     return {**model, "additional_details": {**loaded, **fixed, "fingerprint": run.record.fingerprint}}
 
 

@@ -23,6 +23,7 @@ from evenhand.calls.audit import GateAndPage
 from evenhand.core.files import prepare
 from evenhand.core.loop import questions_of
 from evenhand.core.progress import showing
+from evenhand.core.way import UNASKED
 from evenhand.errors import BadInput, RunError, UnfitModel
 from evenhand.gate.gate import Gate
 from evenhand.gate.policy import Rule
@@ -32,6 +33,7 @@ from evenhand.models.loading.load import wrap
 from evenhand.run import Run
 from evenhand.runs import folder
 from evenhand.runs.record import RunRecord, TaskRecord, read_record
+from evenhand.suites import way_of
 
 log = logging.getLogger(__name__)
 
@@ -72,6 +74,7 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
                 raise BadInput(f"`{name}` must be a whole number of steps, at least {least}. Got {number!r}.")
         self._spec = AuditSpec.of(**what)
         self._tasks: list[PlannedTask] = []
+        self._way = UNASKED
         if not self._spec.needs_kind:
             with suppress(UnfitModel):  # a wrong name is an error now; the model is not known yet
                 self._spec.tasks_for("masked")
@@ -108,7 +111,8 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
             self._tasks = self._spec.tasks_for(model.kind)
             for planned in self._tasks:  # raise now if the model cannot answer its questions
                 check_questions(model, questions_of(planned.task.dataset.items[0], planned.task.measure))
-            self._check_out(state.global_step, model.fingerprint)
+            self._way = way_of([planned.task for planned in self._tasks])
+            self._check_out(state.global_step, self._way.identity(model.fingerprint)["fingerprint"])
             if self.gate:
                 self.gate.check([planned.whole for planned in self._tasks], self.out, baseline_later=True)
         if not state.global_step and not self.first:
@@ -161,7 +165,8 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         path = self.out / _run_name(step)
         model = wrap(network, self._tokenizer, path.name, **self._loading)
         record = read_record(path)
-        if record and record.fingerprint == model.fingerprint:
+        known = self._way.identity(model.fingerprint)
+        if record and record.fingerprint == known["fingerprint"]:
             run = Run.load(path)
         else:
             prepare(path)
@@ -174,7 +179,7 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
                 folder.clear(path)
                 audits, results = zip(*run_tasks(model, self._tasks, path, path.name), strict=True)
                 audits = tuple(replace(audit, suite=self._spec.suite) for audit in audits)
-                record = RunRecord(model=path.name, fingerprint=model.fingerprint, audits=audits, sha256={})
+                record = RunRecord(model=path.name, **known, audits=audits, sha256={})
                 tasks = [planned.task for planned in self._tasks]
                 run = Run.load(finish(path, record, tasks, list(chain(*results)), GateAndPage()))
         unfit = [finding for audit in run.record.audits for finding in audit.doctor if finding.verdict == "unfit"]

@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 
 from evenhand.core.items import Choice
-from evenhand.core.measure import Better, Favours, Unscored, as_flag
+from evenhand.core.measure import Better, Favours, Unscored
 from evenhand.core.questions import ASKED_IN, LISTED, Answer, By, Choose
 from evenhand.core.scores import OfTotals, Score, Summary, mean, share
+from evenhand.core.typed import as_typed
 from evenhand.errors import BadInput
 from evenhand.stats.intervals import Floats
 
@@ -69,7 +70,7 @@ class ChoiceMeasure:
     favours: ClassVar[Favours] = "none"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "chat", as_flag("chat", self.chat))
+        object.__setattr__(self, "chat", as_typed("chat", self.chat, bool))
         with suppress(ValueError):
             object.__setattr__(self, "mass", float(self.mass))  # the command line passes a string
         if not isinstance(self.mass, float) or not 0 <= self.mass <= 1:

@@ -8,10 +8,10 @@ from statistics import fmean, variance
 from typing import Any, ClassVar
 
 from evenhand.core.items import Prompt
-from evenhand.core.measure import Favours, Unscored, as_flag
+from evenhand.core.measure import Favours, Unscored
 from evenhand.core.questions import Answer, FirstMention, Question, Write, check_positive, masses
 from evenhand.core.scores import Summary, mean
-from evenhand.errors import BadInput
+from evenhand.core.typed import as_typed
 from evenhand.measures.main_person import detect
 
 UNDETECTED = "no text says whether it is about a woman or a man"
@@ -45,7 +45,7 @@ class _Writing:
 
     def __post_init__(self) -> None:
         for option in fields(self):
-            value = _as_typed(option.name, getattr(self, option.name), type(option.default))
+            value = as_typed(option.name, getattr(self, option.name), type(option.default))
             object.__setattr__(self, option.name, value)
         check_positive(self._count_option, getattr(self, self._count_option))
         self._question(Prompt("", "a prompt", ("she",), ("he",)))  # raises BadInput if an option is invalid
@@ -201,14 +201,3 @@ class FirstMentionNobody(_ByProbability):
 
     def score(self, item: Prompt, answers: Sequence[Answer]) -> float:
         return min(1.0, max(0.0, fmean(path.neither + path.unresolved for path in masses(answers[0]))))
-
-
-def _as_typed(name: str, given: Any, kind: type) -> Any:
-    """The option in the type of its default; the command line passes a string."""
-    if kind is bool:
-        return as_flag(name, given)
-    try:
-        return kind(given) if isinstance(given, str) else given
-    except ValueError:
-        wanted = "a whole number" if kind is int else "a number"
-        raise BadInput(f"`{name}` must be {wanted}. Got {given!r}.") from None

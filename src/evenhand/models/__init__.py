@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, Unpack, cast, overload
 
 from evenhand.core.model import Model, check_model, kind_of
 from evenhand.core.parameters import CheckpointOptions, Loading, describe
+from evenhand.core.way import UNASKED, Way
 from evenhand.errors import BadInput, UnfitModel, check_known
-from evenhand.models.engines import ENGINES, OURS
+from evenhand.models.base import Recognisable
+from evenhand.models.engines import ENGINES, OPENAI, OURS
 from evenhand.models.engines import add as add
 from evenhand.models.loading.names import DEFAULT, ModelPlace, kind
 from evenhand.models.loading.names import find as find
@@ -126,13 +128,17 @@ def check_masked(model: Model) -> None:
 
 @dataclass(frozen=True)
 class ModelSource:
-    """A model that is loaded from a `place`, or `given` as an object, or both if workers have loaded it."""
+    """A model that is loaded from a `place`, or `given` as an object, or both if workers have loaded it.
+
+    The same model asked in another `way` is another source.
+    """
 
     place: ModelPlace
     kind: str
     """masked, causal, nli or vectors; empty if only loading the model can tell."""
     given: Model | None = None
     loading: Mapping[str, Any] = field(default_factory=dict)
+    way: Way = UNASKED
 
     @classmethod
     def of(
@@ -156,8 +162,14 @@ class ModelSource:
         return cls(ModelPlace(given.name, "", on_hub=False), kind_of(given), given)
 
     @property
+    def served(self) -> bool:
+        """Whether the model is behind a server."""
+        return self.place.engine == OPENAI or isinstance(self.given, Recognisable)
+
+    @property
     def name(self) -> str:
-        return self.place.name
+        """The name that tables and run folders show: the model's, and how it is asked, if that is not the usual way."""
+        return self.place.name + self.way.words(in_chats=self.served)
 
     def load(self) -> Model:
         return self.given if self.given is not None else self._load_here()

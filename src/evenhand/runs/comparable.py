@@ -51,8 +51,14 @@ def task_names(run: StoredRun) -> list[tuple[str, str]]:
 
 
 def distinct_names(runs: Sequence[StoredRun]) -> list[str]:
-    """The names of the runs' models. Equal names are followed by the fingerprint and, if still equal, the position."""
+    """The names of the runs' models. Equal names are followed by how the model was asked, if that differs.
+
+    If they are still equal, the fingerprint follows and, if that is equal, too, the position.
+    """
     names = [run.record.model for run in runs]
+    asked = [run.record.model_alone + run.record.asked.words(in_chats=False) for run in runs]
+    if len({run.record.asked for run in runs}) > 1:
+        names = [whole if names.count(name) > 1 else name for name, whole in zip(names, asked, strict=True)]
     for marks in ([run.record.fingerprint[:8] for run in runs], range(1, len(runs) + 1)):
         names = [f"{name} ({mark})" if names.count(name) > 1 else name for name, mark in zip(names, marks, strict=True)]
     return names

@@ -299,10 +299,11 @@ def write(
     rows: list[ValueRecord] = []
     for task in record.tasks:
         if result := fresh.get(task.name):
-            source = (result.model, result.fingerprint, result.neutral)
+            source = (record.model, record.fingerprint, result.neutral)
             rows += [value_record(value, *source, task) for value in (*result.estimates, *result.rows)]
         elif kept is not None:
-            rows += [value for value in kept._values if value.task == task.name]
+            stayed = [value for value in kept._values if value.task == task.name]
+            rows += [replace(value, model=record.model, fingerprint=record.fingerprint) for value in stayed]
     rows = with_families(rows, record.tasks)
     frame = pd.DataFrame(
         {"dataset": result.dataset, "measure": result.measure, "id": s.id, "score": s.value, **s.groups, **s.kept}

@@ -12,6 +12,7 @@ from evenhand.core.dataset import Kinds, Partners
 from evenhand.core.files import write_whole
 from evenhand.core.measure import LAST, Better, Favours
 from evenhand.core.model import UNCHECKED, Finding, Work
+from evenhand.core.way import UNASKED, Way
 from evenhand.errors import BadInput, NewerRun, RunError
 from evenhand.runs.files import RESTORE, describe_error, plain_json, read_json, recover, validate
 from evenhand.runs.migration import SAMPLE as SAMPLE
@@ -220,6 +221,19 @@ class RunRecord:
     sha256: Mapping[str, str]
     """The hashes of the result files."""
     schema: int = SCHEMA  # the schema of the file that the record was read from
+    asked: Way = UNASKED
+    """How the model was asked choices and texts."""
+    weights: str = ""
+    """The fingerprint of the model however it is asked, which its answers are kept under. Default: `fingerprint`."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", self.weights or self.fingerprint)
+
+    @property
+    def model_alone(self) -> str:
+        """The model's name, without how it was asked."""
+        in_chats = "server" in self.loaded or "settings" in self.loaded
+        return self.model.removesuffix(self.asked.words(in_chats=in_chats))
 
     @property
     def tasks(self) -> tuple[TaskRecord, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
 
-from evenhand.analysis.change import ONE_TRAINING, Change, has_wrapper
+from evenhand.analysis.change import ONE_TRAINING, Change, has_no_training
 from evenhand.analysis.comparison import Comparison
 from evenhand.formats.cells import latex as escaped
 from evenhand.formats.cells import markdown as escaped_markdown
@@ -145,7 +145,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     both = [row for row in comparison.rows if row.estimand]
     if any(row.task.favours != "none" for row in both):
         yield "Stereotype: half of how far women minus men differs between the kinds; default: its mean over both."
-    if not has_wrapper(comparison.runs):
+    if not has_no_training(comparison.runs):
         yield ONE_TRAINING
     if not all(row.task.by_gender for row in both):
         yield "Values that mix stereotype and default get no verdict, and are left to --as csv or json."

@@ -140,16 +140,15 @@ def test_how_texts_were_drawn_is_recorded_only_if_the_user_says_it(tmp_path: Pat
     for name, given in (("a", {}), ("b", {"temperature": 0.7})):
         run = taken(SOURCES["ids"](tmp_path), tmp_path, name=name, options=OPTIONS | given)
         for task in run.record.tasks:
-            stated = {k: v for k, v in task.measure_options.items() if k in ("longest", "temperature")}
-            assert stated == given
+            assert "longest" not in task.measure_options
+        assert run.record.asked.options == given
 
 
 def test_texts_are_imported_again_whatever_is_said_of_how_they_were_drawn(tmp_path: Path) -> None:
     for given in ({}, {"temperature": 1.0, "longest": 40}, {}):
         run = taken(SOURCES["ids"](tmp_path), tmp_path, options=OPTIONS | given)
-        assert {name in task.measure_options for task in run.record.tasks for name in ("longest", "temperature")} == {
-            bool(given)
-        }
+        assert {"longest" in task.measure_options for task in run.record.tasks} == {bool(given)}
+        assert run.record.asked.temperature == given.get("temperature")
         assert found(run) == FOUND
 
 
@@ -161,13 +160,13 @@ def test_columns_have_names_of_their_own(tmp_path: Path) -> None:
 
 
 def test_prompts_of_chats_are_known_by_their_words_and_ids_by_the_option(tmp_path: Path) -> None:
-    chats = {f"{name[:-1]}, chat=True)": numbers for name, numbers in FOUND.items()}
     run = taken(table(tmp_path / "a.csv", prompt=[IN_CHAT] * 4, completion=TEXTS), tmp_path)
-    assert found(run) == chats
+    assert found(run) == FOUND
     assert run.items.set_index("id").loc[ITEM, "text"] == IN_CHAT
-    assert {task.measure_options["chat"] for task in run.record.tasks} == {True}
+    assert run.record.asked.chat
     asked_by_id = taken(SOURCES["ids"](tmp_path), tmp_path, name="b", options=OPTIONS | {"chat": True})
-    assert found(asked_by_id) == chats
+    assert found(asked_by_id) == FOUND
+    assert asked_by_id.record.asked == run.record.asked
     with pytest.raises(BadInput, match="No row"):
         taken(SOURCES["prompts"](tmp_path), tmp_path, name="c", options=OPTIONS | {"chat": True})
 

@@ -214,7 +214,7 @@ def test_texts_that_came_before_the_server_died_are_kept(connect: Connect, tmp_p
     with pytest.raises(ModelError, match="Answers so far are kept"):
         evenhand.audit(model, out=tmp_path, **HOW)
     first = texts_asked(server)
-    with sqlite3.connect(tmp_path / "tiny" / "answers.sqlite") as store:
+    with sqlite3.connect(tmp_path / "tiny--plain-prompts" / "answers.sqlite") as store:
         (kept,) = store.execute("SELECT COUNT(*) FROM answers").fetchone()
     assert (len(first), kept) == (15, 15 + 1)  # and the answer that the model is known by
     server.says, server.stops_after = says, 10**9
@@ -246,7 +246,7 @@ def test_a_key_that_fails_half_way_loses_nothing(
         with pytest.raises(ModelError, match="key") as error:
             evenhand.audit(model, out=tmp_path, **HOW)
     assert "kept" in str(error.value)
-    with sqlite3.connect(tmp_path / "tiny" / "answers.sqlite") as store:
+    with sqlite3.connect(tmp_path / "tiny--plain-prompts" / "answers.sqlite") as store:
         (kept,) = store.execute("SELECT COUNT(*) FROM answers").fetchone()
     assert kept == 15 + 1  # and the answer that the model is known by
     server.seen.clear()

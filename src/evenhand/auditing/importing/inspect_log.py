@@ -27,6 +27,7 @@ from evenhand.core.files import LARGEST, from_json, read_parsed
 from evenhand.core.foreign import need
 from evenhand.core.items import Item
 from evenhand.core.measure import Traits
+from evenhand.core.way import Way
 from evenhand.errors import BadInput, shorten
 from evenhand.models.planning.sequences import USUAL
 from evenhand.runs.record import Imported
@@ -115,18 +116,28 @@ def _parse_log(path: Path, header: Mapping[str, Any], samples: Iterable[Mapping[
     if all(answer.get("note") == NOT_SCORED for several in epochs for _, answer in several):
         lacks, do = ("scores", "Score it with inspect score") if epochs else ("samples", "Leave out --no-log-samples")
         raise BadInput(f"'{path}' has none of the {lacks} that evenhand's tasks log. {do}.")
-    settings = {**(spec.get("model_generate_config") or {}), **(header.get("plan") or {}).get("config", {})}
-    settings = {name: value for name, value in settings.items() if value is not None and name not in OPERATION}
     return Log(
         path,
         str(spec["model"]),
         datasets,
         tuple(map(str, ours.get("labels", ()))),
-        {MODEL_ARGS: spec.get(MODEL_ARGS) or {}, **settings},
+        {MODEL_ARGS: spec.get(MODEL_ARGS) or {}, **_generation(header)},
         {name: [_row(id, several) for id, several in by_item.items()] for name, by_item in answers.items()},
         frozenset(id for by_item in answers.values() for id, several in by_item.items() if _has_probabilities(several)),
         max(map(len, epochs)),
     )
+
+
+def _generation(header: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of generation that may change an answer."""
+    settings = {**(header["eval"].get("model_generate_config") or {}), **(header.get("plan") or {}).get("config", {})}
+    return {name: value for name, value in settings.items() if value is not None and name not in OPERATION}
+
+
+def _way(settings: Mapping[str, Any]) -> Way:
+    """How the model was asked, by these settings of its generation: inspect asks in chats."""
+    system, temperature = str(settings.get("system_message", "")), settings.get("temperature")
+    return Way.of({"chat": True, "system": system, "temperature": temperature})
 
 
 def _answer(sample: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -186,10 +197,11 @@ def _unfinished_error(path: Path, why: str) -> BadInput:
 
 
 def model_of(path: Path) -> str:
-    """The name of the model in a log; empty if the file is not a log or is damaged."""
+    """The name of the model in a log, and how it was asked; empty if the file is not a log or is damaged."""
     if path.suffix in (".eval", ".json"):
         with suppress(BadInput), _open_samples(path) as (header, _):
-            return "" if header is None else str(header["eval"]["model"])
+            if header is not None:
+                return f"{header['eval']['model']}{_way(_generation(header)).words(in_chats=True)}"
     return ""
 
 
@@ -250,7 +262,7 @@ def score_log(log: Log, foreign: Foreign) -> Scored:
     settings = [f"{name}={value}" for name, value in log.settings.items() if name != MODEL_ARGS]
     settings += [f"labels={','.join(log.labels)}"] if log.labels else []
     how_asked = ", ".join(settings) or "the provider's own"
-    return Scored(planned_tasks, scores, origin, identity, kind, warnings, notes, how_asked)
+    return Scored(planned_tasks, scores, origin, identity, kind, warnings, notes, how_asked, _way(log.settings))
 
 
 def _tasks(log: Log, name: str, foreign: Foreign, kind: str) -> list[PlannedTask]:
@@ -258,7 +270,7 @@ def _tasks(log: Log, name: str, foreign: Foreign, kind: str) -> list[PlannedTask
     logged = log.datasets[name]
     options = dict(logged["options"])
     if not log.labels:
-        options |= {"chat": True, "system": str(log.settings.get("system_message", ""))}
+        options |= {"chat": True, "system": _way(log.settings).system}
     spec = foreign.spec(name, options)
     tasks = spec.tasks_for(kind)
     if (ours := tasks[0].task.dataset.version) != logged["version"]:

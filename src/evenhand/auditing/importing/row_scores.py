@@ -16,6 +16,7 @@ from evenhand.core.measure import Measures, Traits, Unscored, summary_of
 from evenhand.core.model import check_answer
 from evenhand.core.questions import Answer, Fill, Question
 from evenhand.core.scores import Score
+from evenhand.core.way import UNASKED, Way
 from evenhand.errors import BadInput, shorten
 from evenhand.runs.record import Imported
 from evenhand.stats.estimate import TOO_FAR, number_fault
@@ -93,7 +94,9 @@ class Scored:
     warnings: list[str]
     caveats: list[str]
     settings: str = ""
-    """How the model was asked; empty if that is not known."""
+    """The settings of the model and of its generation; empty if they are not known."""
+    way: Way = UNASKED
+    """How the model was asked, as far as the file or the user says."""
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,7 @@ from evenhand.core.items import Pair
 from evenhand.core.loop import Task, result
 from evenhand.core.measure import Traits
 from evenhand.core.model import KINDS, Work
+from evenhand.core.way import Way
 from evenhand.datasets import BUILDERS
 from evenhand.datasets.files.rows import SUFFIXES
 from evenhand.datasets.pairs import release_rows
@@ -107,12 +108,14 @@ def import_scores(
         imported=read.origin,
     )
     if not fresh:
-        check_overwrite(path, read_record(path), records)
+        check_overwrite(path, read_record(path), records, read.way)
     with output_folder(path), folder.lock_folder(path):
-        stays = () if fresh else audits_to_keep(existing_record(path, model), records)
+        earlier = None if fresh else existing_record(path, model)
+        stays = audits_to_keep(earlier, records)
         before = StoredRun.load(path) if stays else None
         audits = (*stays, add_outcomes(audited, tasks, results))
-        record = RunRecord(model=name, fingerprint=model.fingerprint, audits=audits, sha256={})
+        way = earlier.asked.join(read.way) if earlier and stays else read.way
+        record = RunRecord(model=name, **way.identity(model.fingerprint), audits=audits, sha256={})
         run = finish(path, record, tasks, results, reader, before)
         (path / folder.ANSWERS).unlink(missing_ok=True)  # with `fresh`, the folder may have answers of another run
         return run
@@ -147,6 +150,7 @@ def _score_rows(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
         kind,
         [*matched.warnings(tasks[0].dataset, file), *flaw_warnings(tasks[0].dataset)],
         caveats(kind, tasks),
+        way=Way.of(foreign.options),
     )
 
 

@@ -17,6 +17,7 @@ from evenhand.core.items import Prompt
 from evenhand.core.loop import score
 from evenhand.core.measure import Traits
 from evenhand.core.questions import SURROGATE, Answer, countable_text
+from evenhand.core.way import Way
 from evenhand.datasets import BUILDERS, load, needed_by, options_of
 from evenhand.datasets.files.language import not_english
 from evenhand.datasets.files.rows import SUFFIXES, rows
@@ -26,8 +27,6 @@ from evenhand.runs.record import Imported
 TEXT = ("written", "completion", "response", "output", "generated_text", "text")
 """Names that the column of the generated texts may have; the first that a row has is used."""
 PROMPT, ID = ("prompt", "input", "instruction"), ("id", "custom_id")
-OF_DRAWING = ("longest", "temperature")
-"""Options of measures that say how texts were drawn; for imported texts they are only known if the user gives them."""
 TextRow = tuple[str, str, str, list[str]]
 """The place in the file, for messages; the id of the item; the prompt; and the texts."""
 
@@ -64,13 +63,14 @@ def score_texts(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
         raise BadInput(
             f"{file}: {why} The prompts of {foreign.dataset} and the gendered words that are counted are English."
         )
-    spec = foreign.spec(foreign.dataset, foreign.options)
+    spec, way = foreign.spec(foreign.dataset, foreign.options), Way.of(foreign.options)
     if "chat" not in foreign.options:  # recognise chats by their prompts
         chat = foreign.spec(foreign.dataset, {**foreign.options, "chat": True})
         asked_in_chats = {
             item.text for item in chat.tasks_for("causal")[0].task.dataset.items if isinstance(item, Prompt)
         }
-        spec = chat if any(prompt.strip() in asked_in_chats for _, _, prompt, _ in listed) else spec
+        if any(prompt.strip() in asked_in_chats for _, _, prompt, _ in listed):
+            spec, way = chat, replace(way, chat=True)
     asked = [
         _without_unknown_options(planned, foreign.options)
         for planned in spec.tasks_for("causal")
@@ -93,12 +93,12 @@ def score_texts(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
     digest = _digest(source)
     origin = Imported(file, digest, "texts", ("texts",), len(listed), len(listed) - len(matched.unmatched))
     caveats = ["Texts that were written elsewhere: how they were drawn, and how long they could be, is not known here."]
-    return Scored(asked, scores, origin, digest, "causal", matched.warnings(dataset, file), caveats)
+    return Scored(asked, scores, origin, digest, "causal", matched.warnings(dataset, file), caveats, way=way)
 
 
 def _without_unknown_options(planned: PlannedTask, given: Mapping[str, Any]) -> PlannedTask:
-    """The task, without the options of drawing in its record unless the user gave them."""
-    known = {k: v for k, v in planned.record.measure_options.items() if k in given or k not in OF_DRAWING}
+    """The task, without the length of the texts in its record unless the user gave it."""
+    known = {k: v for k, v in planned.record.measure_options.items() if k in given or k != "longest"}
     return replace(planned, record=replace(planned.record, measure_options=known))
 
 

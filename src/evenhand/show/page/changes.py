@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from evenhand.analysis.change import ONE_TRAINING, Change, changes, has_wrapper
+from evenhand.analysis.change import ONE_TRAINING, Change, changes, has_no_training
 from evenhand.runs.folder import StoredRun
 from evenhand.show.page import readings
 from evenhand.stats.estimate import Estimate
@@ -109,7 +109,7 @@ class Changed:
 
     def __init__(self, runs: Sequence[StoredRun], names: Sequence[str], record: Mapping[str, Any] | None):
         self.names = names
-        self._training = "" if has_wrapper(runs) else f" {ONE_TRAINING}"
+        self._training = "" if has_no_training(runs) else f" {ONE_TRAINING}"
         main = {(row.dataset, row.name, row.label) for row in runs[0].rows if row.headline}
         keys = {(row.dataset, row.name, row.group): row for row in changes(*runs)}
         models = tuple(names) if record is None else ()

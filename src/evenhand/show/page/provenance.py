@@ -21,6 +21,9 @@ def facts(run: StoredRun) -> list[tuple[str, str]]:
 def _facts(run: StoredRun) -> Iterator[tuple[str, Any]]:
     about = run.record
     yield "model", about.model
+    yield "asked", about.asked.description(*(field for field in about.asked.options if field != "system"))
+    yield "system prompt", about.asked.system
+    yield "system prompt from", about.asked.file
     imported = any(audit.imported for audit in about.audits)
     loaded = about.loaded
     served = "server" in loaded or "settings" in loaded
