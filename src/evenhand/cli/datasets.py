@@ -91,7 +91,7 @@ def datasets_export(
     check_new(out, force)
     table = datasets.load(name, **option_values(option)).table()
     if ending == "jsonl":
-        rows = table.rename_axis(table.index.name or "id").reset_index().astype(object)
+        rows = table.rename_axis(str(table.index.name or "id")).reset_index().astype(object)
         listed = rows.where(rows.notna(), None).to_dict("records")
         text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in listed)
         write_whole(out, lambda file: file.write(text.encode()))

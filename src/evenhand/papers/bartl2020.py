@@ -153,7 +153,7 @@ def _audit_model(model: str, language: str, mode: Mode, out: Path, loading: dict
 def _import_runs(scores: Path, name: str, mode: Mode, out: Path) -> dict[str, Run]:
     """Import the runs of associations: before and, if the file has them, after fine-tuning; or of German sentences."""
     head = next((row for _, row in rows(scores, ("Sentence", "Pre_Assoc"))), {})
-    language = "de" if any(item.text == head.get("Sentence") for item in load("becpro-de").items) else "en"
+    language = "de" if head.get("Sentence") in set(load("becpro-de").table()["Sentence"]) else "en"
     common: dict[str, Any] = {"dataset": f"becpro-{language}", "name": name, "kind": "masked"}
     common["options"] = {"masks": "words"} if mode == "released" else {}
 
