@@ -15,6 +15,7 @@ from evenhand import BadInput, Dataset, Embed, Kinds, Result, Span, Table, Targe
 from evenhand.checks.fit import flaw_warnings
 from evenhand.core.answers import NO_DIRECTION
 from evenhand.core.items import Place
+from evenhand.errors import ModelError
 from evenhand.measures import load
 
 PAIRS = (("he", "man", "father", "son"), ("she", "woman", "mother", "daughter"))
@@ -289,6 +290,13 @@ def test_a_target_that_is_an_attribute_and_an_attribute_of_both_sets_are_said(at
     dataset = Dataset(name="own", items=targets(X, Y, attributes))
     assert list(flaw_warnings(dataset)) == [f"Words in two sets of own, each nearest to itself: {word}."]
     assert not list(flaw_warnings(Dataset(name="own", items=targets(X, Y))))
+
+
+@pytest.mark.parametrize("name", ["weat", "ripa", "direct-bias"])
+def test_vectors_of_different_lengths_are_an_error_of_the_model(name: str) -> None:
+    vectors = made(WORDS)
+    with pytest.raises(ModelError, match=r"same length. 'table' gave lengths \[11, 12\]"):
+        measured(vectors | {"man": vectors["man"][:-1]}, name, targets(X, Y, paired=True))
 
 
 @pytest.mark.parametrize(("distance", "order"), [("euclidean", 2), ("manhattan", 1)])

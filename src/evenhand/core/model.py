@@ -6,7 +6,7 @@ from dataclasses import astuple, dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from evenhand.core.foreign import foreign
-from evenhand.core.questions import Answer, Question, Span
+from evenhand.core.questions import Answer, Embed, Question, Span
 from evenhand.core.shown import Shown
 from evenhand.core.typed import fits
 from evenhand.errors import BadInput, EvenhandError, ModelError
@@ -48,7 +48,13 @@ def ask(model: Model, questions: Sequence[Question]) -> list[Answer]:
         answers = model.answer(questions) if questions else ()
     try:
         if len(answers) == len(questions):
-            return [check_answer(question, answer) for question, answer in zip(questions, answers, strict=True)]
+            checked = [check_answer(question, answer) for question, answer in zip(questions, answers, strict=True)]
+            both = zip(questions, checked, strict=True)
+            sizes = {(q.layer, len(a.numbers)) for q, a in both if isinstance(q, Embed) and not a.note}
+            if len(sizes) > len(dict(sizes)):
+                some = sorted({numbers for _, numbers in sizes})[:4]
+                raise ModelError(f"All vectors of a layer need the same length. '{model.name}' gave lengths {some}.")
+            return checked
     except EvenhandError:
         raise
     except (AttributeError, TypeError, ValueError) as error:
