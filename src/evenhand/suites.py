@@ -79,7 +79,7 @@ def tasks(
     for name in BY_KIND.keys() & chosen:
         if kind not in BY_KIND[name]:
             kinds = ", ".join(BY_KIND[name])
-            raise BadInput(f"The suite '{name}' is for models of the kinds {kinds}. Got a model of kind '{kind}'.")
+            raise UnfitModel(f"The suite '{name}' is for models of the kinds {kinds}. Got a model of kind '{kind}'.")
         chosen[name] = BY_KIND[name][kind]
     chosen |= {name: _available_pairs(chosen[name], languages, quiet) for name in FETCHED if name in chosen}
     check_known(f"language of the suites {', '.join(chosen)}:", languages, set().union(*chosen.values()))

@@ -5,9 +5,17 @@ from pathlib import Path
 
 import pytest
 
+import evenhand
 from evenhand import BadInput, Run
 from evenhand.auditing.audit import _in_order, named_sources, run_folder
+from evenhand.cli.app import app
+from evenhand.cli.terminal import BAD_INPUT
+from evenhand.cli.terminal import run as run_command
+from evenhand.errors import UnfitModel
+from helpers import tiny
 from helpers.written_runs import record
+
+pytestmark = pytest.mark.usefixtures("without_pages", "unexamined")
 
 
 def folders(tmp_path: Path, *names: str) -> list[str]:
@@ -48,3 +56,27 @@ def test_what_is_finished_is_kept_when_another_fails(tmp_path: Path) -> None:
     assert [run.record.model for run in got] == ["0", "3"]
     with pytest.raises(BadInput, match="no such"):
         next(in_order)
+
+
+def test_what_one_model_cannot_answer_does_not_stop_the_rest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    masked = str(tiny.save("roberta", tmp_path / "masked"))
+    classifier = str(tiny.save_classifier("roberta", tmp_path / "classifier"))
+    items = [evenhand.NliPair("1", "A nurse sleeps.", "A woman sleeps.", {"set": "pro", "word": "nurse"})]
+    nli = evenhand.Dataset(name="one", items=items)
+    pairs = evenhand.Dataset(name="two", items=[evenhand.Pair("1", "He sleeps.", "She sleeps.")])
+    runs = evenhand.sweep([masked, classifier], dataset=nli, measure="fraction-neutral", out=tmp_path / "runs")
+    assert next(runs).record.model == "classifier"
+    with pytest.raises(UnfitModel, match="'masked' was not measured.*cannot answer Entail"):
+        next(runs)
+    whole = evenhand.audit(masked, dataset=[pairs, nli], out=tmp_path / "both")
+    assert whole.datasets == ["two"]
+    (audit,) = whole.record.audits
+    assert audit.excluded == ("one",)
+    assert any("Not asked of the model: one by" in line for line in audit.warnings)
+    with pytest.raises(UnfitModel, match="cannot answer Entail"):
+        evenhand.audit(masked, dataset=nli, measure="fraction-neutral", out=tmp_path / "none")
+    given = [masked, "--dataset", "emotions-en", "--dataset", "nli-en", "--limit", "2", "--out", str(tmp_path / "cli")]
+    assert run_command(app, ["audit", *given]) == BAD_INPUT
+    assert "'masked' cannot be asked nli-en. Everything else was measured." in capsys.readouterr().err

@@ -91,12 +91,11 @@ def run_audit(
             spec = replace(spec, chats=chats, asking=model.requests if isinstance(model, CountsRequests) else None)
             tasks = checked_tasks(kind, spec, quiet=bool(tasks) and kind == source.kind)
         name = name or model.name + source.way.words(in_chats=server)
-        tasks, excluded = _askable_tasks(model, tasks)
+        asked = [planned.record.dataset for planned in tasks]
+        tasks, refused = _askable_tasks(model, tasks)
         records = [planned.record for planned in tasks]
+        excluded = tuple(dict.fromkeys(name for name in asked if name not in {record.dataset for record in records}))
         way = suites.way_of([planned.task for planned in tasks], source.way.file)
-        if isinstance(model, Planned):
-            for planned in tasks:  # a question that the model cannot answer raises before anything is measured
-                check_questions(model, questions_of(planned.task.dataset.items[0], planned.task.measure))
         with folder.lock_folder(path), showing(progress), one_bar(f"Measuring {name}"):
             if fresh:
                 folder.clear(path)
@@ -115,7 +114,8 @@ def run_audit(
                 log.debug(f"{planned.record.measure} on {planned.record.dataset}: {items:,} items.")
             audits, results = list(stays), list[Result]()
             for audited, new in run_tasks(model, tasks, path, name, earlier, source.exact):
-                audits.append(replace(audited, suite=spec.suite, warnings=(*excluded, *audited.warnings)))
+                warnings = (*refused, *audited.warnings)
+                audits.append(replace(audited, suite=spec.suite, warnings=warnings, excluded=excluded))
                 results += new
             run = RunRecord(model=name, **way.identity(model.fingerprint), audits=tuple(audits), sha256={})
             return finish(path, run, [planned.task for planned in tasks], results, reader, before)
@@ -140,19 +140,33 @@ def run_tasks(
 
 def _askable_tasks(model: Model, tasks: list[PlannedTask]) -> tuple[list[PlannedTask], list[str]]:
     """The tasks that the model can be asked, and a sentence for each reason to exclude others. None left: an error."""
-    if not isinstance(model, Selective):
-        return tasks, []
-    reasons: dict[str, list[str]] = {}
+    reasons: dict[str, dict[str, list[str]]] = {}
+    errors: dict[str, dict[str, list[str]]] = {}
     askable = []
     for planned in tasks:
-        refusals = (refusal(model, questions_of(item, planned.task.measure)) for item in planned.task.dataset.items)
-        why = next(refusals)
-        if why and all(refusals):
-            reasons.setdefault(why, []).append(f"{planned.record.dataset} by {planned.record.measure}")
+        items, why = planned.task.dataset.items, ""
+        dataset, measure = planned.record.name
+        try:
+            if isinstance(model, Selective):
+                refusals = (refusal(model, questions_of(item, planned.task.measure)) for item in items)
+                why = next(refusals)
+                why = why if why and all(refusals) else ""
+            elif isinstance(model, Planned):
+                check_questions(model, questions_of(items[0], planned.task.measure))
+        except UnfitModel as error:
+            if len(tasks) == 1:
+                raise
+            errors.setdefault(str(error), {}).setdefault(dataset, []).append(measure)
         else:
-            askable.append(planned)
+            if why:
+                reasons.setdefault(why, {}).setdefault(dataset, []).append(measure)
+            else:
+                askable.append(planned)
     whom = "server" if isinstance(model, Recognisable) else "model"
-    lines = [f"Not asked of the {whom}, since {why}: {', '.join(names)}." for why, names in reasons.items()]
+    lines = [f"Not asked of the {whom}, since {why}: {_names(those)}." for why, those in reasons.items()]
+    lines += [f"Not asked of the model: {_names(those)}. {error}" for error, those in errors.items()]
+    if errors and not askable:
+        raise UnfitModel(" ".join(lines))
     if not askable:
         raise UnfitModel(
             f"{' '.join(lines)} It may be able to answer the suites 'choices' or 'writes' (`suite`).", check="server"
@@ -160,6 +174,11 @@ def _askable_tasks(model: Model, tasks: list[PlannedTask]) -> tuple[list[Planned
     for line in lines:
         log.warning(line)
     return askable, lines
+
+
+def _names(measures: Mapping[str, Sequence[str]]) -> str:
+    """The datasets, each with its measures."""
+    return "; ".join(f"{dataset} by {', '.join(names)}" for dataset, names in measures.items())
 
 
 def _audit_language(
@@ -255,10 +274,13 @@ def sweep(
     address: str | None = None,
     workers: int | None = None,
 ) -> Iterator[AnyRun]:
-    """Call `audit` with each model and the name of its run, and yield the runs in order. See `evenhand.sweep`."""
+    """Call `audit` with each model and the name of its run, and yield the runs in order. See `evenhand.sweep`.
+
+    A model that can answer none of the questions does not stop the others: its error is raised when they are done.
+    """
     check_engine(engine, address, workers)
     if engine == "local":
-        return (audit(source, name) for name, source in sources.items())
+        return _in_turn(sources, audit)
     if served := [source for source in sources.values() if source.place.engine]:
         raise BadInput(
             f"'{served[0].place.source}' is behind a server, so a Ray cluster has nothing to do. Leave out `engine`."
@@ -300,6 +322,22 @@ def named_sources(
     if double := [model_name for model_name in names if names.count(model_name) > 1]:
         raise BadInput(f"Two models would have the run folder '{double[0]}'. Audit each with a `name` of its own.")
     return dict(zip(names, sources, strict=True))
+
+
+def _in_turn(sources: Mapping[str, ModelSource], audit: Callable[[ModelSource, str], AnyRun]) -> Iterator[AnyRun]:
+    """Yield the runs in order, then raise an error if there are models that are unfit for all of the tasks."""
+    errors = []
+    for name, source in sources.items():
+        try:
+            run = audit(source, name)
+        except UnfitModel as error:
+            if len(sources) == 1:
+                raise
+            errors.append(f"'{name}' was not measured. {error}")
+        else:
+            yield run
+    if errors:
+        raise UnfitModel(" ".join(errors))
 
 
 def _sweep_on_ray(

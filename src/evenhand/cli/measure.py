@@ -18,7 +18,7 @@ from evenhand.cli.terminal import Json, Plugins, Yes, as_options, print_json, pr
 from evenhand.core import parameters as ask
 from evenhand.core.files import read_given
 from evenhand.core.parameters import Argument, Says, select_parameters
-from evenhand.errors import BadInput, check_known
+from evenhand.errors import BadInput, UnfitModel, check_known
 
 if TYPE_CHECKING:
     from evenhand.gate.verdict import Verdict
@@ -148,14 +148,16 @@ def audit(
     if dry_run:
         _print_costs(models, given, as_json)
         return
-    runs = []
+    runs, unmeasured = [], list[str]()
     try:
         for run in sweep(models, **given):
             runs.append(run)
             if not as_json:
                 print_answer(run, whole=len(models) * len(ways) == 1)
-        if len(runs) > 1 and not as_json:
-            _print_side_by_side(runs, Path(given["out"]))
+    except UnfitModel as error:  # of one model, after the others were measured
+        if not runs:
+            raise
+        unmeasured = [str(error)]
     finally:
         if as_json and runs:  # if a model failed, print the runs that were finished before it
             values = [row for run in runs for row in run.results]
@@ -163,8 +165,16 @@ def audit(
                 {"values": values, "verdicts": [verdict.to_dict() for verdict in _verdicts(runs)]} if gate else values
             )
             print_json(judged)
+    if len(runs) > 1 and not as_json:
+        _print_side_by_side(runs, Path(given["out"]))
+    code = outlets.give(_verdicts(runs), printed=not as_json) if gate is not None else 0
+    if given.get("dataset") or given.get("suite") not in (None, "all", ["all"]):  # not those that we chose
+        lacking = {run.record.model: ", ".join(run.record.audits[-1].excluded) for run in runs}
+        unmeasured += [f"'{name}' cannot be asked {datasets}." for name, datasets in lacking.items() if datasets]
+    if unmeasured and code == 0:
+        raise UnfitModel(f"{' '.join(unmeasured)} Everything else was measured.")
     if gate is not None:
-        raise typer.Exit(outlets.give(_verdicts(runs), printed=not as_json))
+        raise typer.Exit(code)
 
 
 def _print_costs(models: Sequence[str], given: AuditOptions, as_json: bool) -> None:

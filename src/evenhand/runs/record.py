@@ -177,6 +177,8 @@ class AuditRecord:
     tokens: Annotated[Mapping[str, Mapping[str, Finite]], Field(alias="pieces")]
     """By dataset, the mean number of tokens of each attribute."""
     warnings: tuple[str, ...]
+    excluded: tuple[str, ...] = ()
+    """Datasets that were asked for, but not measured, since the model cannot answer their questions."""
     doctor: tuple[Finding, ...] = ()
     caveats: Annotated[tuple[str, ...], Field(alias="apart")] = ()
     """How a causal model's values must be read."""
