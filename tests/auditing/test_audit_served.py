@@ -14,6 +14,7 @@ from evenhand import Run
 from evenhand.auditing.estimate import estimate
 from evenhand.auditing.spec import AuditSpec
 from evenhand.cli.app import app
+from evenhand.cli.terminal import BAD_INPUT
 from evenhand.cli.terminal import run as run_command
 from evenhand.errors import BadInput, ModelError, RunError, UnfitModel
 from evenhand.models import ModelSource
@@ -137,7 +138,7 @@ def test_what_cannot_be_asked_is_on_the_page_and_in_the_terminal(
 ) -> None:
     server.faults = frozenset({"echo ignored"})
     asked = command(tmp_path, "--suite", "choices", "--suite", "gbef", "--option", "mass=0", "--limit", "4")
-    assert run_command(app, asked) == 0
+    assert run_command(app, asked) == BAD_INPUT  # gbef was named
     shown = " ".join(" ".join(capsys.readouterr()).split())
     reason = "Not asked of the server"
     assert reason in shown
@@ -149,7 +150,7 @@ def test_what_cannot_be_asked_is_on_the_page_and_in_the_terminal(
     assert "`chat=False`" in " ".join(run.record.caveats)
     page = (run.path / "report.html").read_text()
     assert reason in page
-    assert "tgb by likelihood-lean" in page
+    assert "tgb by likelihood-difference, likelihood-lean" in page
     assert "b: log-probabilities of the next token" in page
     assert KEY not in page
 
