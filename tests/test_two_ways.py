@@ -80,6 +80,7 @@ def test_a_change_of_the_system_prompt_is_found(capsys: pytest.CaptureFixture[st
     assert run_command(app, ["compare", str(one.path), str(other.path)]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "recruiter, chat, system prompt from fair.txt against recruiter, chat, system prompt from v1.txt" in shown
+    assert "system prompt from fair.txt: asked in chats, with the system prompt 'You are a fair recruiter.'" in shown
     assert "One training" not in shown
     rows = [row for row in evenhand.compare(one, other).rows if row.estimand == "default"]
     assert {row.moved.partition(" ")[0] for row in rows if row.measure == "decision-odds"} == {"towards"}
@@ -151,6 +152,33 @@ def test_an_export_has_the_system_prompt_and_the_name_of_the_model_alone() -> No
     model = json.loads(str(evenhand.export(run, "every-eval-ever")))["model_info"]
     assert model["id"] == "recruiter"
     assert model["additional_details"]["asked_system"] == "You are a fair recruiter."
+
+
+def test_a_curve_is_asked_in_one_way() -> None:
+    with pytest.raises(
+        BadInput, match="not checkpoints of one model: asked .system. with the system prompt 'You are a"
+    ):
+        evenhand.track([run.path for run in both(limit=20)])
+
+
+def rewrite(run: Run) -> Run:
+    """The run with its way of asking among the options of its measures, as 0.2.0 had it before its release."""
+    plain = json.loads((run.path / "run.json").read_text())
+    del plain["asked"], plain["weights"]
+    plain["fingerprint"] = run.record.weights
+    for task in plain["audits"][0]["tasks"]:
+        task["measure_options"] |= {"chat": True, "system": "You are a recruiter."}
+    (run.path / "run.json").write_text(json.dumps(plain))
+    return Run.load(run.path)
+
+
+def test_a_run_whose_measures_had_the_way_is_scored_again() -> None:
+    run = audit(Path("v1.txt"), limit=20)
+    before = rewrite(run)
+    assert before.record.asked == Way()
+    after = evenhand.rescore(before.path).record
+    assert (after.asked.chat, after.asked.system) == (True, "You are a recruiter.")
+    assert (after.fingerprint, after.weights) == (run.record.fingerprint, run.record.weights)
 
 
 def test_several_ways_in_one_audit_are_refused() -> None:

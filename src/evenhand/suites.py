@@ -268,9 +268,8 @@ def rebuild(recorded: Sequence[TaskRecord], kind: str, way: Way, places: Sequenc
     """
     by_name = {task.dataset: task for task in recorded}
     rebuilt = {name: _rebuild_dataset(task, places, way) for name, task in by_name.items()}
-    known = [way.select(measures.options_of(t.measure)) | dict(t.measure_options) for t in recorded]
-    loaded = [measures.load(t.measure, **options) for t, options in zip(recorded, known, strict=True)]
-    return [_labelled_task(rebuilt[t.dataset], how, kind) for t, how in zip(recorded, loaded, strict=True)]
+    known = {t.name: way.select(measures.options_of(t.measure)) | dict(t.measure_options) for t in recorded}
+    return [_labelled_task(rebuilt[t.dataset], measures.load(t.measure, **known[t.name]), kind) for t in recorded]
 
 
 def _rebuild_dataset(recorded: TaskRecord, places: Sequence[Path], way: Way) -> Dataset:

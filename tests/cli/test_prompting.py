@@ -4,9 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from evenhand import Run, compare
+from evenhand import Run, audit, compare
+from evenhand.auditing.spec import AuditSpec
+from evenhand.auditing.track import _finished_run
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
+from evenhand.core.way import Way
+from evenhand.models import ModelSource
 from helpers import made_bbq, tiny
 
 TEMPLATE = "{% for message in messages %}[{{ message['role'] }}] {{ message['content'] }}\n{% endfor %}[assistant]"
@@ -35,7 +39,7 @@ def test_chat_and_system_prompt_belong_to_the_model(
     assert run_command(app, [*asked, "--chat", "--system", str(system)]) == 0
     plain = Run.load(tmp_path / "runs" / "tiny-chat")
     chat = Run.load(tmp_path / "runs" / "tiny-chat--chat--system-prompt-from-system.txt")
-    assert "A chat model, by its chat template, asked with plain texts: --chat asks" in plain.record.caveats[0]
+    assert "A chat model, by its chat template, asked with plain prompts: --chat asks" in plain.record.caveats[0]
     assert not any("--chat" in caveat for caveat in chat.record.caveats)
     assert (plain.record.asked.chat, plain.record.asked.system) == (False, "")
     assert chat.record.asked.system == system.read_text().strip()
@@ -47,6 +51,14 @@ def test_chat_and_system_prompt_belong_to_the_model(
     page = chat.report().read_text(encoding="utf-8")
     assert "You answer exams. One letter is enough, and it is the right one." in page
     assert "<title>Gender bias: tiny-chat, chat, system prompt from system.txt" in page
+
+
+@pytest.mark.usefixtures("without_pages", "unexamined")
+def test_a_checkpoint_that_was_measured_in_another_way_is_measured_again(folder: Path, tmp_path: Path) -> None:
+    run = audit(str(folder), dataset="choices-pronouns", limit=4, out=tmp_path, options={"mass": 0})
+    spec, source = AuditSpec.of(dataset="choices-pronouns", limit=4, options={"mass": 0}), ModelSource.of(str(folder))
+    for way, found in ((Way(), True), (Way(chat=True), False)):
+        assert (_finished_run(run.path, source, spec.in_way(way).tasks_for) is not None) == found
 
 
 @pytest.mark.parametrize(

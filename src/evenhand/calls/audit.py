@@ -90,26 +90,22 @@ def audit(model: str | Path | Model = DEFAULT, **given: Unpack[Audit]) -> Run:
     if isinstance(model, list | tuple):
         raise BadInput(f"`audit` takes one model. Got {len(model)}. To measure several models, use `evenhand.sweep`.")
     spec, how, loading = _split(given)
-    source = replace(ModelSource.of(model, loading), way=_only_way("audit", given))
-    return _audit(spec, source, how.pop("name", None), **how)
+    (way,) = ways_of(given, only="audit")
+    return _audit(spec, replace(ModelSource.of(model, loading), way=way), how.pop("name", None), **how)
 
 
-def ways_of(given: Mapping[str, Any]) -> list[Way]:
-    """The ways in which `sweep` asks a model, by its parameters or `options`: one for each system prompt."""
+def ways_of(given: Mapping[str, Any], *, only: str = "") -> list[Way]:
+    """How a model is asked, by these parameters or their `options`: in one way for each system prompt.
+
+    Raise an error if there are several, and `only` is the name of a function that takes one.
+    """
     options = {name: value for name, value in (given.get("options") or {}).items() if name in PLAIN}
     asked = {name: value for name, value in select_parameters(given, ask.Asked).items() if value is not None}
     system = asked.pop("system", options.get("system"))
     systems = system if isinstance(system, list | tuple) and system else [system or None]
+    if only and len(systems) > 1:
+        raise BadInput(f"`{only}` takes one system prompt. Got {len(systems)}. For several, use `evenhand.sweep`.")
     return [Way.of({**options, **asked, "system": each}) for each in systems]
-
-
-def _only_way(function: str, given: Mapping[str, Any]) -> Way:
-    way, *others = ways_of(given)
-    if others:
-        raise BadInput(
-            f"`{function}` takes one system prompt. Got {1 + len(others)}. For several, use `evenhand.sweep`."
-        )
-    return way
 
 
 def _split(given: Mapping[str, Any]) -> tuple[AuditSpec, dict[str, Any], dict[str, Any]]:
@@ -178,7 +174,7 @@ def track(models: str | Path | Sequence[str | Path], **given: Unpack[TrackOption
     revision = given.pop("revision", None)
     where, what = select_parameters(given, ask.Cluster), select_parameters(given, ask.What, ask.Asked)
     spec, how, loading = _split({name: value for name, value in given.items() if name not in where})
-    way = _only_way("track", given)
+    (way,) = ways_of(given, only="track")
 
     def audit_one(source: ModelSource, name: str) -> StoredRun:
         named = {name: replace(source, way=way)}

@@ -9,7 +9,7 @@ from typing import Any
 
 from evenhand.core.files import public_path, read_given
 from evenhand.core.typed import as_typed, check_fields
-from evenhand.errors import BadInput
+from evenhand.errors import BadInput, shorten
 
 PLAIN: Mapping[str, Any] = {"chat": False, "system": "", "temperature": 1.0}
 """The options of datasets and measures that say how a model is asked, not what, with their defaults."""
@@ -66,10 +66,10 @@ class Way:
 
     def description(self, *fields: str) -> str:
         """How the model is asked, in words; of these fields, or of all that are known."""
-        file = f" ({self.file})" if self.file else ""
+        prompt, file = shorten(self.system or ""), f" ({self.file})" if self.file else ""
         known = {
             "chat": "in chats" if self.chat else "with plain prompts",
-            "system": f"with the system prompt '{self.system}'{file}" if self.system else "without a system prompt",
+            "system": f"with the system prompt '{prompt}'{file}" if prompt else "without a system prompt",
             "temperature": f"at temperature {self.temperature}",
         }
         return ", ".join(known[name] for name in fields or self.options)

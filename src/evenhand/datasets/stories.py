@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Prompt
+from evenhand.core.typed import as_typed
 from evenhand.datasets.becpro import professions
 from evenhand.datasets.files import read_toml
 from evenhand.datasets.gendered import Gender, sure_names, words_of
@@ -24,9 +25,9 @@ def stories(
     `subjects` selects professions or activities; `forms` some of the forms, as in "story,news,unconditioned".
     A model continues the beginning of a text; with `chat` it gets an instruction to write the text.
     """
-    chat = {"true": True, "false": False}.get(str(chat).lower(), chat)  # the command line gives a text
-    if not isinstance(chat, bool) or not isinstance(forms, str):
-        raise BadInput(f"`chat` must be True or False, and `forms` a text. Got {chat!r} and {forms!r}.")
+    chat = as_typed("chat", chat, bool)
+    if not isinstance(forms, str):
+        raise BadInput(f"`forms` must be a text. Got {forms!r}.")
     data = read_toml("stories-en.toml")
     chosen = list(data["forms"]) if forms == "all" else [form.strip() for form in forms.split(",")]
     check_known("form of stories-en", chosen, data["forms"])

@@ -147,6 +147,9 @@ def _notes(comparison: Comparison) -> Iterator[str]:
         yield "Stereotype: half of how far women minus men differs between the kinds; default: its mean over both."
     if not has_no_training(comparison.runs):
         yield ONE_TRAINING
+    ways = [run.record.asked for run in comparison.runs]
+    if any(ways[0].differences(way) for way in ways):
+        yield from (f"{name}: asked {way.description()}." for name, way in zip(comparison.names, ways, strict=True))
     if not all(row.task.by_gender for row in both):
         yield "Values that mix stereotype and default get no verdict, and are left to --as csv or json."
     compared = {row.dataset for row in comparison.rows}

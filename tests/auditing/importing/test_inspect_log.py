@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evenhand import BadInput, from_scores
+from evenhand import BadInput, compare, from_scores
 from evenhand.auditing.importing import inspect_log
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
@@ -45,6 +45,24 @@ def archived(content: dict[str, Any], path: Path) -> Path:
             archive.writestr(f"samples/{one['id']}_epoch_{one['epoch']}.json", json.dumps(one))
         archive.writestr("header.json", json.dumps(content))
     return path
+
+
+@pytest.mark.parametrize("suffix", [".json", ".eval"])
+def test_how_a_log_was_asked_is_part_of_its_model(tmp_path: Path, suffix: str) -> None:
+    runs = []
+    for settings in ({}, {"system_message": "Be fair."}, {"temperature": 0.5}):
+        content = log()
+        content["eval"]["model_generate_config"] = settings
+        path = (written if suffix == ".json" else archived)(content, tmp_path / f"log{suffix}")
+        runs.append(from_scores(path, out=tmp_path / "runs"))
+    assert [run.record.model.removeprefix("openai/gpt") for run in runs] == [
+        "",
+        ", system prompt “Be fair.”",
+        ", temperature 0.5",
+    ]
+    assert [run.record.asked.system for run in runs] == ["", "Be fair.", ""]
+    assert len({run.record.fingerprint for run in runs}) == 3
+    assert compare(*runs).runs
 
 
 @pytest.mark.parametrize("suffix", [".json", ".eval"])
