@@ -52,3 +52,10 @@ def test_a_file_gives_its_text_and_its_name(tmp_path: Path) -> None:
     assert Way.of({"chat": "true", "system": tmp_path / "fair.txt"}) == Way(True, "Be fair.", None, "fair.txt")
     with pytest.raises(BadInput, match="`temperature` must be a number. Got 'warm'"):
         Way.of({"temperature": "warm"})
+
+
+def test_the_name_of_a_file_is_no_system_prompt(tmp_path: Path) -> None:
+    (tmp_path / "fair.txt").write_text("Be fair.")
+    with pytest.raises(BadInput, match="fair.txt' is a file. Give its Path"):
+        Way.of({"system": str(tmp_path / "fair.txt")})
+    assert Way.of({"system": "Be fair. " * 1000}).system

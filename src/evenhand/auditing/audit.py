@@ -69,9 +69,8 @@ def run_audit(
 
     def checked_tasks(kind: str, spec: AuditSpec, *, quiet: bool = False) -> list[PlannedTask]:
         tasks = spec.tasks_for(kind, quiet=quiet)
-        way = (
-            UNASKED if source.served else suites.way_of([planned.task for planned in tasks])
-        )  # a server may lack chats
+        # Whether a server has chats is only known once it was asked.
+        way = UNASKED if source.served else suites.way_of([planned.task for planned in tasks])
         check_overwrite(path, existing, [planned.record for planned in tasks], way)
         reader.check(tasks, path, existing)
         return tasks

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +38,8 @@ class Way:
     def of(cls, options: Mapping[str, Any]) -> "Way":
         """The way that options ask for; `system` is a text, or the Path of a file."""
         system = options.get("system")
+        if isinstance(system, str) and os.path.isfile(system):  # noqa: PTH113 - a long text is no error there
+            raise BadInput(f"`system` is the text of a system prompt, and '{system}' is a file. Give its Path.")
         file = system if isinstance(system, Path) else None
         if file and not (system := read_given(file, str.strip, "The system prompt", "Give a UTF-8 text file.")):
             raise BadInput(f"The system prompt '{file}' is empty. Write one into the file, or leave out `system`.")
