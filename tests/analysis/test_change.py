@@ -250,7 +250,7 @@ def test_runs_of_other_items_are_refused() -> None:
 def test_only_what_both_have_is_compared() -> None:
     (one, other), (more, _) = two(*SIX), two(*SIX, "singular-they")
     both = Run(one.path, with_fields(one.record, tasks=(*more.record.tasks, *one.record.tasks)))
-    both.__dict__["scores"] = pd.concat([more.scores, one.scores], ignore_index=True)
+    both.__dict__ |= {"scores": pd.concat([more.scores, one.scores], ignore_index=True), "unmeasured": {}}
     pd.testing.assert_frame_equal(change_table(both, other), change_table(one, other))
 
 

@@ -83,7 +83,7 @@ def test_a_causal_model_among_others_is_named(runs: list[Run]) -> None:
     causal = Run(runs[1].path, with_fields(runs[1].record, caveats=("A causal model.",)))
     mixed = evenhand.compare(runs[0], causal)
     assert mixed.of_another_kind == ["better"]
-    assert "Careful: better is causal" in shown.markdown(mixed)
+    assert "Careful: values of causal and masked models are not comparable. Causal: better." in shown.markdown(mixed)
     assert json.loads(mixed.to_json())["of_another_kind"] == ["better"]
     assert evenhand.compare(causal, causal).of_another_kind == []
 

@@ -159,7 +159,7 @@ def test_items_that_one_model_could_not_score_count_for_none(tmp_path: Path) -> 
     def model(name: str, lost: bool) -> Table:
         def rule(q: Likelihood) -> Answer:
             number = int(q.text.split()[2])
-            if lost and number < 40:
+            if lost and number < 30:
                 return Answer.none("unknown word")
             return Answer((float(number if q.text.startswith("He") else 0) - 100,))
 
@@ -170,7 +170,7 @@ def test_items_that_one_model_could_not_score_count_for_none(tmp_path: Path) -> 
     ]
     rows = side_by_side(runs, "pairs", "likelihood-difference").query("total").set_index("model")
     assert number(rows, "a", "value") == number(rows, "b", "value")
-    assert set(rows["n"]) == {40}
+    assert set(rows["n"]) == {50}
     assert (rows["mark"] == "").all()
 
 

@@ -108,5 +108,5 @@ def test_warnings_of_the_run_and_of_the_doctor_are_in_it(made: Made) -> None:
     text = evenhand.export(made(warnings=("Few words.",), doctor=doctor), "model-card")
     assert "Careful: Few words." in text
     assert "Careful, pieces: Female words split more." in text
-    assert "Unfit, numbers: No answer is a number." in text
+    assert "**The model could not be measured. No answer is a number." in text
     assert "All is well" not in text

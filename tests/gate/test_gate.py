@@ -66,7 +66,8 @@ def test_the_verdict_says_where_the_doctor_calls_the_model_unfit(runs: list[Run]
     gate = Gate([Rule(measure="likelihood-lean", within=5)])
     assert gate.judge(runs[0]).notes == ()
     verdict = gate.judge(Run(runs[0].path, with_fields(runs[0].record, doctor=found)))
-    assert verdict.notes == ("Careful: the doctor calls the model unfit. Head: head is unfit.",)
+    assert verdict.notes == (f"{runs[0].record.model} could not be measured. head is unfit.",)
+    assert verdict.lines()[0] == verdict.notes[0]
     assert verdict.verdict == "undecided"
     assert verdict.rules[0].says.endswith("; the model is unfit to be measured")
     advised = (Finding("task", "unfit", "It cannot.", "Ask it more questions."), *found[1:])
@@ -281,8 +282,8 @@ def test_the_audit_judges_what_it_measured(
     capsys.readouterr()
     assert run_command(app, judged) == 1
     lines = capsys.readouterr().out.splitlines()[-4:]
-    assert [line.split()[0] for line in lines[:2]] == ["fail", "pass"]
-    assert lines[2] == "Partial: a sample of at most 12 items of each dataset."
+    assert lines[0] == "Partial: a sample of at most 12 items of each dataset."
+    assert [line.split()[0] for line in lines[1:3]] == ["fail", "pass"]
     assert Verdict.load(tmp_path / "runs" / "mini-en").verdict == "fail"
     assert "likelihood-lean" in (tmp_path / "summary.md").read_text()
     assert run_command(app, [*judged, "--json"]) == 1

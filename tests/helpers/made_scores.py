@@ -63,7 +63,7 @@ def crossed(social: float = 0.0, agrees: float = 0.0, form: float = 0.0, level: 
 def run(frame: pd.DataFrame, tasks: Iterable[TaskRecord], path: str = "a/run", **more: Any) -> Run:
     """A run that says it was asked these tasks and gave these scores; `more` are other fields of its record."""
     found = Run(Path(path), record(*tasks, **{"model": path, "fingerprint": path} | more))
-    found.__dict__["scores"] = frame  # where a run keeps what it has read
+    found.__dict__ |= {"scores": frame, "unmeasured": {}}  # where a run keeps what it has read
     return found
 
 

@@ -29,7 +29,8 @@ def false_alarms(run: Run, curves: tuple[Curve, ...], noise: list[Noise], checkp
     for number in range(checkpoints):
         record = replace(run.record, fingerprint=str(number))
         runs.append(Run(Path(f"training/checkpoint-{number + 1}"), record))
-        runs[-1].__dict__["scores"] = run.scores.assign(score=scores)  # where a run keeps what it has read
+        kept = {"scores": run.scores.assign(score=scores), "unmeasured": {}}  # where a run keeps what it has read
+        runs[-1].__dict__ |= kept
         for change in noise:
             change(scores, rng)
     found = compare_checkpoints(Track(tuple(runs), curves))

@@ -139,7 +139,7 @@ def test_a_model_that_follows_stereotypes_and_can_do_the_task_leans(tmp_path: Pa
     for estimand, expected in (("", 1.0), ("stereotype", 1.0), ("default", 0.0)):
         leaning = {row["dataset"]: row for row in whole if row["estimand"] == estimand}
         assert leaning["bbq-ambiguous"]["value"] == leaning["bbq-disambiguated"]["value"] == expected
-    assert not any(run.record.unfit(task) for task in run.record.tasks)
+    assert not run.unmeasured
 
 
 @pytest.mark.usefixtures("made", "without_pages")
@@ -153,7 +153,7 @@ def test_a_model_that_cannot_do_the_task_is_not_called_biased(tmp_path: Path) ->
     (found,) = [finding for finding in run.record.doctor if finding.check == "task"]
     assert found.verdict == "unfit"
     assert "guessing gives 50%" in found.says
-    assert all(run.record.unfit(task) for task in run.record.tasks)
+    assert set(run.unmeasured) == set(run.datasets)
     assert {row.verdict.word for row in run.headlines()} <= {"unfit", "untested"}
     again = evenhand.rescore(run.path)
     assert again.record.doctor == run.record.doctor
@@ -163,7 +163,7 @@ def test_a_model_that_cannot_do_the_task_is_not_called_biased(tmp_path: Path) ->
         measure="likelihood-lean",
         out=tmp_path,
     )
-    assert [both.record.unfit(task) for task in both.record.tasks if task.dataset == "tgb"] == [False]
+    assert "tgb" not in both.unmeasured
 
 
 @pytest.mark.usefixtures("made", "without_pages")

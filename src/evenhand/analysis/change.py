@@ -168,7 +168,7 @@ def differences(
     scores = [run.scores_of(dataset, measure) for run in (before, after)]
     if (shared := shared_ids(before, after, dataset, measure)) is not None:
         scores = [frame[frame["id"].astype(str).isin(shared)] for frame in scores]
-    unfit = of_two_kinds([before, after]) or any(run.record.unfit(task) for run in (before, after))
+    unfit = of_two_kinds([before, after]) or any(dataset in run.unmeasured for run in (before, after))
     for row in two_values(scores[0], scores[1], task, judged=judged):
         difference = vars(row.values.difference(row.rng, same, judged=judged))
         named = {part.name: getattr(row, part.name) for part in fields(Named)}

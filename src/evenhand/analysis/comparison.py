@@ -51,6 +51,12 @@ class Comparison(Shown):
         ]
 
     @property
+    def unmeasured(self) -> list[str]:
+        """A sentence for each run that could not be measured on all that is compared: why, and what to try."""
+        compared, both = {row.dataset for row in self.rows}, zip(self.names, self.runs, strict=True)
+        return [f"{name} {could_not}" for name, run in both if (could_not := run.could_not(compared))]
+
+    @property
     def shared(self) -> dict[str, int]:
         """The number of items that are compared, for each dataset of which the runs have different samples."""
         counts: dict[str, int] = {}
@@ -121,7 +127,7 @@ def side_by_side(runs: Sequence[StoredRun], dataset: str, measure: str) -> pd.Da
     frames = [frame[frame["id"].isin(ids)] for frame in frames]
     values = [rows_from(frame, task) or values_from(frame, task) for frame in frames]
     has_estimands = any(value.estimand for value in values[0])
-    unfit = ["unfit" if run.record.unfit(run.task(dataset, measure)) else "" for run in runs]
+    unfit = ["unfit" if dataset in run.unmeasured else "" for run in runs]
     ranked = not of_two_kinds(runs) and not any(unfit)
     marks = _marks(frames, task, len(values[0])) if ranked else {}
     rows: list[dict[str, object]] = []

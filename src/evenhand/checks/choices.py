@@ -47,7 +47,7 @@ def can_do_the_task(
     if failed:
         sets = "; ".join(dict.fromkeys(says for says, *_ in failed.values()))
         ways = " or ".join(dict.fromkeys(way for _, *ways in failed.values() for way in ways))
-        says = f"{sets}. The model is not shown to do the task, so what it chooses is no sign of bias."
+        says = f"It is not shown to do the task, so what it chooses is no sign of bias. On control questions, {sets}."
         do = f"Ask it in another way, by {ways}, or choose another model: small ones often cannot." if ways else MORE
         yield Finding(TASK, UNFIT, says, do, datasets=tuple(failed))
     if unknown:

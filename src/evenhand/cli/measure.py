@@ -54,12 +54,14 @@ class Outlets:
 
     def give(self, verdicts: Sequence["Verdict"], *, printed: bool = True) -> int:
         """Print a line for each rule, write the files, and give the exit code of the worst verdict."""
+        from rich.text import Text
+
         from evenhand.core.files import write_whole
         from evenhand.gate.verdict import CODES, annotations, junit, summary, worst_verdict
 
         lines = [line for verdict in verdicts for line in verdict.lines()]
         if printed:
-            terminal.show(*lines)
+            terminal.show(*map(Text, lines))
         else:
             typer.echo("\n".join(lines), err=True)
         if self.junit:

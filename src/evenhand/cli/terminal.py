@@ -11,6 +11,7 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated, Any
@@ -26,8 +27,10 @@ OK, BAD_INPUT, OUR_FAULT, INTERRUPTED, CLOSED_PIPE = 0, 2, 70, 130, 141
 WIDTH, WIDEST = 120, 1000
 USER_ERRORS = (errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES, errno.ENOSPC, errno.EROFS)
 """Errors of the operating system that the user can fix, about a path or its disk."""
-NAMED = re.compile(r"`([a-z_]+)(?:=['\"]?([^`'\"]*)['\"]?)?`")
-"""A parameter in a message, alone or with its value: `name` or `name=value`."""
+NAMED = re.compile(r"(option )?`([a-z_]+)(?:=['\"]?([^`'\"]*)['\"]?)?`")
+"""A parameter in a message, alone or with its value, or an option: `name`, `name=value` or option `name=value`."""
+_REWORD: ContextVar[Callable[[str], str]] = ContextVar("reword", default=str)
+"""The `reword` of the running command."""
 Names = list[str] | None
 Paths = list[Path] | None
 Json = Annotated[bool, Says("Print results as JSON.", "--json", group=OUTPUT)]
@@ -57,6 +60,7 @@ def run(
 
     A command may end with another code of its own. `reword` is applied to messages and log lines.
     """
+    _REWORD.set(reword)
     log = logging.getLogger("evenhand")
     if not log.handlers:
         log.addHandler(_Handler(reword))
@@ -149,7 +153,8 @@ def width() -> int:
 def show(*things: Any, width: int | None = None) -> None:
     """Print to stdout at once, without control characters; a closed pipe ends the command without a traceback.
 
-    With `width`, lines are wrapped there; without it, tables and lines keep their full width.
+    With `width`, lines are wrapped there; without it, tables and lines keep their full width. Lines have flags in place
+    of `parameters`.
     """
     from rich.console import Console, Group
     from rich.segment import Segment
@@ -169,11 +174,15 @@ def show(*things: Any, width: int | None = None) -> None:
     narrow = max(console.width, WIDTH)
     try:
         for thing in things:
+            parts = thing.renderables if isinstance(thing, Group) else [thing]
+            for text in (getattr(part, "renderable", part) for part in parts):
+                if isinstance(text, Text) and "`" in text.plain:
+                    text.plain = NAMED.sub(lambda name: name[0].replace("`", ""), _REWORD.get()(text.plain))
             if width:
                 console.width = width
                 console.print(thing, crop=False)
                 continue
-            for part in thing.renderables if isinstance(thing, Group) else [thing]:
+            for part in parts:
                 if isinstance(part, str):
                     print(replace_control_characters(part))
                     continue
@@ -200,10 +209,10 @@ def as_flags(message: str, command: Any, invoked: str = "") -> str:
         names |= dict(_option_flags(command.commands[invoked]))
 
     def as_flag(match: re.Match[str]) -> str:
-        name, value = match.groups()
+        option, name, value = match.groups(default="")
         if name not in names:
-            return match[0]
-        return names[name] if value in (None, "True") else f"{names[name]} {value}"
+            return f"--option {name}={value}" if option and value else match[0]
+        return f"{option}{names[name]}" if value in ("", "True") else f"{option}{names[name]} {value}"
 
     return NAMED.sub(as_flag, message)
 

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, replace
+from typing import Any
 
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
@@ -37,6 +38,13 @@ def latex(text: object) -> str:
 def markdown(text: object) -> str:
     """The text escaped for Markdown, also within a table."""
     return MARKDOWN.sub(r"\\\1", one_line(text))
+
+
+def with_code(text: object) -> Any:
+    """The text escaped for HTML, with what is between backticks as code."""
+    from markupsafe import Markup, escape  # which the terminal does not need
+
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def slug(text: object) -> str:

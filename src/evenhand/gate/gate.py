@@ -140,13 +140,8 @@ class Gate:
         for name in compared:
             if (shared := shared_ids(run, baseline or run, *name)) is not None:
                 notes.append(f"{name[0]}: compared with the baseline by the {len(shared):,} items that both have.")
-        datasets = {dataset for _, dataset in about}
-        audits = [audit for audit in run.record.audits if any(task.dataset in datasets for task in audit.tasks)]
-        notes += [
-            f"Careful: the doctor calls the model unfit. {finding.check.capitalize()}: {finding.says}"
-            for finding in dict.fromkeys(finding for audit in audits for finding in audit.doctor)
-            if finding.verdict == "unfit"
-        ]
+        if could_not := run.could_not({dataset for _, dataset in about}):
+            notes.insert(0, f"{run.record.model} {could_not}")
         return Verdict(run.record.model, self.name, tuple(rules), tuple(notes))
 
     def _resolve(

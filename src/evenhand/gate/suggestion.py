@@ -60,8 +60,8 @@ def suggest(
     if not rules:
         raise BadInput(f"'{run.path}' has no value that can be bounded. {' '.join(without)} Measure more items.")
     notes = [run.record.sample] if run.record.partial else []
-    if any(run.record.unfit(task) for task in run.record.tasks):
-        notes.append("The doctor calls the model unfit, so these bounds mean little: evenhand doctor.")
+    if run.unmeasured:
+        notes.append(f"These bounds mean little: the model {run.could_not()}")
     paths = " ".join(_one_line(of_seed.path) for of_seed in (run, *seeds))
     head = OPENING.format(run=paths, room=ROOM[bool(seeds)]) + "".join(f"# {_one_line(note)}\n" for note in notes)
     path = Path(os.path.relpath(run.path, folder)).as_posix()

@@ -65,9 +65,9 @@ class Verdict(Shown):
         return CODES[self.verdict]
 
     def lines(self) -> list[str]:
-        """A line for each rule, then the notes, then the overall verdict."""
+        """The notes, then a line for each rule, then the overall verdict."""
         rules = [f"{judged.verdict:9}  {judged.rule}: {judged.says}" for judged in self.rules]
-        return [*rules, *self.notes, f"{self.model}, gate {self.policy}: {self.verdict}"]
+        return [*self.notes, *rules, f"{self.model}, gate {self.policy}: {self.verdict}"]
 
     def to_dict(self) -> dict[str, Any]:
         """The contents of gate.json."""
@@ -136,8 +136,8 @@ def summary(verdicts: Sequence[Verdict]) -> str:
         for judged in verdict.rules
     ]
     heads = ["verdict", "model", "rule", "found, with its 95 % interval"]
-    notes = "".join(f"\n{markdown(note)}\n" for note in dict.fromkeys(n for verdict in verdicts for n in verdict.notes))
-    return f"### Gender bias: {MARKS[whole]}\n\n{markdown_table(heads, rows, left=heads)}{notes}"
+    notes = "".join(f"{markdown(note)}\n\n" for note in dict.fromkeys(n for verdict in verdicts for n in verdict.notes))
+    return f"### Gender bias: {MARKS[whole]}\n\n{notes}{markdown_table(heads, rows, left=heads)}"
 
 
 def annotations(verdicts: Sequence[Verdict]) -> list[str]:

@@ -323,9 +323,8 @@ def findings(run: Run, dataset: str = "", *, frequency: Mapping[str, float] | No
             by = next((group for group in task.by if group != "gender"), "items")
             scores = scores if by in scores else scores.assign(**{by: "all"})
             numbers = {"tokens": run.record.tokens.get(task.dataset), "frequency": frequency}
-            results.append(
-                _task_findings(scores, by, task, {k: v for k, v in numbers.items() if v}, run.record.unfit(task))
-            )
+            known, unfit = {k: v for k, v in numbers.items() if v}, task.dataset in run.unmeasured
+            results.append(_task_findings(scores, by, task, known, unfit))
     return results
 
 

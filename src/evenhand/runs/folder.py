@@ -13,7 +13,7 @@ Files are replaced atomically: if the process is killed, each is either the old 
 
 import hashlib
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -27,12 +27,13 @@ from evenhand.core.dataset import base_name, without_direction
 from evenhand.core.files import write_whole
 from evenhand.core.items import Item, texts
 from evenhand.core.measure import LAST
+from evenhand.core.model import Finding
 from evenhand.core.scores import Result
 from evenhand.core.shown import Shown
 from evenhand.errors import BadInput, RunError
 from evenhand.runs.files import GATE, NEXT, PAGE, RESTORE, VOUCHED, plain_json, read_typed, replace_files, rescore_hint
 from evenhand.runs.record import SCHEMA, RunRecord, TaskRecord, as_plain, read_record
-from evenhand.runs.rows import Row, dataset_words, headline, make_rows
+from evenhand.runs.rows import Row, dataset_words, headline, make_rows, unmeasured, unmeasured_in_words
 from evenhand.runs.values import VALUES, ValueRecord, complete_values, value_record, with_families
 
 ANSWERS = "answers.sqlite"
@@ -112,6 +113,20 @@ class StoredRun(Shown):
     def rows(self) -> list[Row]:
         """Every number of the run, with its verdict."""
         return list(make_rows(self._values, self.record, self.headline_task))
+
+    @cached_property
+    def unmeasured(self) -> dict[str, str]:
+        """By dataset, why it could not be measured and what to try."""
+        return unmeasured(self.rows)
+
+    def could_not(self, datasets: Collection[str] = ()) -> str:
+        """`unmeasured` as the end of a sentence, of these datasets or of all; empty if all could be measured."""
+        return unmeasured_in_words([row for row in self.rows if row.dataset in (datasets or self.datasets)])
+
+    @property
+    def concerns(self) -> list[Finding]:
+        """The doctor's concerns that `unmeasured` does not say."""
+        return [each for each in self.record.concerns if f"{each.says} {each.do}" not in self.unmeasured.values()]
 
     def values_of(self, dataset: str, measure: str = "") -> list[Row]:
         """The measures' own values on a dataset, by one measure or by all: of all items first, then by group."""

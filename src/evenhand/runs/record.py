@@ -192,11 +192,6 @@ class AuditRecord:
     imported: Imported | None = None
     """The origin of scores that were computed elsewhere; then no model was asked or checked."""
 
-    @property
-    def unfit(self) -> bool:
-        """Whether the doctor found the model unfit for all tasks, so that no number allows a verdict."""
-        return all(map(self.unfit_for, self.tasks))
-
     def unfit_for(self, task: TaskRecord) -> bool:
         """Whether the doctor found the model unfit for what the task measures."""
         return any(finding.verdict == "unfit" and finding.about(task.dataset) for finding in self.doctor)
@@ -243,9 +238,6 @@ class RunRecord:
 
     def audit_of(self, task: TaskRecord) -> AuditRecord:
         return next(audit for audit in self.audits if any(known.name == task.name for known in audit.tasks))
-
-    def unfit(self, task: TaskRecord) -> bool:
-        return self.audit_of(task).unfit_for(task)
 
     @property
     def loaded(self) -> Mapping[str, Any]:
@@ -302,6 +294,8 @@ class RunRecord:
         for task in self.tasks:
             if task.partial:
                 most = f"what a budget of {task.budget:,} allows" if task.budget else f"at most {task.limit} items"
+                if origin := self.audit_of(task).imported:
+                    most = f"{task.limit} items, those in {origin.file},"
                 limits.setdefault(most, {})[task.dataset] = None
         everything = len(limits) == 1 and all(task.partial for task in self.tasks)
         samples = [

@@ -10,7 +10,7 @@ from evenhand.core.dataset import base_name
 from evenhand.runs.record import AuditRecord, RunRecord, TaskRecord
 from evenhand.runs.values import ValueRecord
 from evenhand.stats.estimate import Estimate
-from evenhand.stats.verdict import Lean, decide, size
+from evenhand.stats.verdict import MOST_UNSCORED, Lean, decide, size
 
 FEMALE_MALE = ", female - male"
 """The suffix that policies and tables add to a measure's name for its mean difference over pairs, female - male."""
@@ -99,8 +99,18 @@ class Row(OfTask, Number):
         return bool(self.task.within) and self.task.within in self.groups
 
     @property
-    def unfit(self) -> bool:
-        return self.audit.unfit_for(self.task)
+    def unmeasured(self) -> str:
+        """Why the model could not be measured here, and what to try; empty if it could."""
+        unfit = (each for each in self.audit.doctor if each.verdict == "unfit" and each.about(self.dataset))
+        if finding := next(unfit, None):
+            return f"{finding.says} {finding.do}"
+        share = self.unscored / (self.n + self.unscored or 1)
+        if self.task.better != "closer" or share < MOST_UNSCORED:
+            return ""
+        reasons = self.audit.unscored.get("/".join(self.task.name)) or {"no reason is recorded": 1}
+        why = max(reasons, key=lambda reason: reasons[reason])
+        advice = "Import all of them" if self.audit.imported else "Ask in another way, or choose another dataset"
+        return f"{self.unscored:,} of {self.n + self.unscored:,} items have no score ({why}). {advice}."
 
     @property
     def leans(self) -> bool:
@@ -169,6 +179,26 @@ def make_rows(values: Sequence[ValueRecord], record: RunRecord, judging: Callabl
                 main=value in main,
                 judging=judging,
             )
+
+
+def unmeasured(rows: Sequence[Row]) -> dict[str, str]:
+    """Why datasets could not be measured, and what to try: those none of whose headline rows could be."""
+    headlines = [row for row in rows if row.headline]
+    could = {row.dataset for row in headlines if not row.unmeasured}
+    return {row.dataset: row.unmeasured for row in headlines if row.dataset not in could}
+
+
+def unmeasured_in_words(rows: Sequence[Row]) -> str:
+    """What could not be measured, why, and what to try, as the end of a sentence; empty if all could be.
+
+    The controls of choices and other measures of what a model should do are no measures of bias.
+    """
+    whys, titles = unmeasured(rows), dict[str, list[str]]()
+    for dataset, why in whys.items():
+        titles.setdefault(why, []).append(str(dataset_words(dataset).get("title", dataset)))
+    some = any(row.dataset not in whys for row in rows if row.headline and row.task.better == "closer")
+    parts = ((f" on {', '.join(names)}" if some else "", why) for why, names in titles.items())
+    return " ".join(f"could not be measured{where}. {why}" for where, why in parts).rstrip()
 
 
 def headline(rows: Sequence[Row]) -> Row:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
+from rich.text import Text
 
 from evenhand.analysis.change import ONE_TRAINING, Change, has_no_training
 from evenhand.analysis.comparison import Comparison
@@ -25,7 +26,7 @@ MOVED = (
 
 def terminal(comparison: Comparison) -> RenderableType:
     """A table for each dataset and measure, and how to read it."""
-    parts: list[RenderableType] = [line(title(comparison), "bold")]
+    parts: list[RenderableType] = [line(title(comparison), "bold"), *map(Text, comparison.unmeasured)]
     heads = _heads(comparison)
     for (dataset, measure), rows in by_task(judged_rows(comparison)).items():
         parts += [
@@ -41,7 +42,8 @@ def markdown(comparison: Comparison) -> str:
     heads = ["dataset", "measure", *_heads(comparison)]
     shown = markdown_table(heads, _cells(judged_rows(comparison), heads), left=WORDS)
     notes = "".join(f"\n{escaped_markdown(note)}\n" for note in _notes(comparison))
-    return f"{escaped_markdown(title(comparison))}\n\n{shown}{notes}"
+    first = "".join(f"{escaped_markdown(text)}\n\n" for text in (title(comparison), *comparison.unmeasured))
+    return f"{first}{shown}{notes}"
 
 
 def latex(comparison: Comparison) -> str:
@@ -54,7 +56,7 @@ def latex(comparison: Comparison) -> str:
     for (dataset, measure), rows in by_task(judged_rows(comparison)).items():
         about = _reading(comparison, rows[0])
         remarks = [note for note in _notes(comparison) if not note.startswith(("Detectable", "Moved"))]
-        notes = " ".join([f"{measure} on {dataset}: {about}.", *remarks, MOVED])
+        notes = " ".join([*comparison.unmeasured, f"{measure} on {dataset}: {about}.", *remarks, MOVED])
         columns = "".join("l" if head in WORDS else "r" for head in heads)
         cells = [
             [_latex_cell(head, text) for head, text in zip(heads, row, strict=True)] for row in _cells(rows, heads)
@@ -152,17 +154,8 @@ def _notes(comparison: Comparison) -> Iterator[str]:
         yield from (f"{name}: asked {way.description()}." for name, way in zip(comparison.names, ways, strict=True))
     if not all(row.task.by_gender for row in both):
         yield "Values that mix stereotype and default get no verdict, and are left to --as csv or json."
-    compared = {row.dataset for row in comparison.rows}
-    unfit = [
-        name
-        for name, run in zip(comparison.names, comparison.runs, strict=True)
-        if any(run.record.unfit(task) for task in run.record.tasks if task.dataset in compared)
-    ]
-    if unfit:
-        yield f"Careful: {' and '.join(unfit)} is unfit to be measured, so nothing is said to have moved there."
-    if comparison.of_another_kind:
-        causal = ", ".join(comparison.of_another_kind)
-        yield f"Careful: {causal} is causal, the others are not. Values of causal and masked models are not comparable."
+    if causal := ", ".join(comparison.of_another_kind):
+        yield f"Careful: values of causal and masked models are not comparable. Causal: {causal}."
     for dataset, n in comparison.shared.items():
         yield f"{dataset}: the runs are of different samples, and compared by the {n:,} items that both have."
     if any(row.left_out for row in comparison.rows):

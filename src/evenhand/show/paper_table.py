@@ -24,8 +24,8 @@ from evenhand.stats.verdict import MARKS, NO_SIZE, RULE, SIZES
 WIDEST = 5
 """The most numbers that are columns of the table. If there are more, numbers are rows, and models are columns."""
 LETTERS = {word: rf"^{{\mathrm{{{word[0]}}}}}" for word in MARKS}
-LETTERS |= {NO_SIZE: r"^{\bullet}", "◇": r"^{\diamond}", "✓": "^{+}", "*": "^{*}"}
-OTHERS = {"◇": "not judged by itself", "✓": "as it should be", "*": readings.BY_CHANCE}
+LETTERS |= {NO_SIZE: r"^{\bullet}", "◇": r"^{\diamond}", "✓": "^{+}", "*": "^{*}", "†": r"^{\dagger}"}
+OTHERS = {"†": "could not be measured", "◇": "not judged by itself", "✓": "as it should be", "*": readings.BY_CHANCE}
 COLUMN = ["dataset", "measure", "row"]
 Cell = Mapping[Any, Any]
 
@@ -64,7 +64,7 @@ class PaperTable:
         for word, sign in MARKS.items():
             note = note.replace(f"{sign} {word}", f"{word[0]} {word}")
         note = escaped(note)
-        for sign in (NO_SIZE, "◇", "✓"):
+        for sign in (NO_SIZE, "†", "◇", "✓"):
             note = note.replace(sign, f"${LETTERS[sign][2:-1]}$")
         columns, style = "l" * len(sides[0]) + "c" * len(cells[0]), r"\small\setlength{\tabcolsep}{4pt}"
         titles = [list(level) for level in zip(*stacked, strict=True)]
@@ -158,6 +158,7 @@ def _reported(task: TaskRecord) -> bool:
 def _rows(section: Measured, line: ScorecardLine, measure: str) -> Iterator[Cell]:
     """The rows of the frame for one number of the measure, by the name that is shown: a row for each model."""
     for model, number, verdict in zip(section.names, line.numbers, line.verdicts, strict=True):
+        mark = "†" if number.unmeasured else "*" * verdict.short.endswith("*")
         yield {
             "model": model,
             "dataset": section.dataset,
@@ -167,7 +168,7 @@ def _rows(section: Measured, line: ScorecardLine, measure: str) -> Iterator[Cell
             "verdict": verdict.short,
             "lean": verdict.tone == "leans",
             "size": verdict.size,
-            "mark": "*" * verdict.short.endswith("*") if verdict.tone in ("undecided", "none") else verdict.mark,
+            "mark": mark if number.unmeasured or verdict.tone in ("undecided", "none") else verdict.mark,
             "trust": line.trust.level,
             "why": line.trust.why,
             "text": number.text,
@@ -178,6 +179,9 @@ def _rows(section: Measured, line: ScorecardLine, measure: str) -> Iterator[Cell
 def _notes(
     runs: Sequence[StoredRun], frame: pd.DataFrame, tasks: Mapping[tuple[str, str], TaskRecord]
 ) -> Iterator[str]:
+    for name, run in zip(distinct_names(runs), runs, strict=True):
+        if could_not := run.could_not({dataset for dataset, _ in tasks}):
+            yield f"{name} {could_not}"
     yield f"A value is marked where it leans: {RULE}. {SIZES}."
     for (dataset, measure), task in tasks.items():
         sample = f", a sample of at most {task.limit} items" if task.partial else ""

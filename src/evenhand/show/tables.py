@@ -85,7 +85,7 @@ def models(rows: pd.DataFrame, dataset: str, measure: str, reading: str = "") ->
     title = line(f"{readings.dataset(dataset)} · {dataset} · {measure}: models side by side", "bold")
     marks = set(rows["mark"]) - {""}
     notes = ["best and worst: every comparison passes the test, adjusted over the table"] if marks - {"unfit"} else []
-    notes += ["unfit: the doctor found that the model cannot be measured here"] if "unfit" in marks else []
+    notes += ["unfit: the model could not be measured here"] if "unfit" in marks else []
     remarks = [line(note, "dim") for note in notes or ["no model is shown to be best or worst"]]
     return Group(title, line(reading, "dim"), table([*shown, *names], lines, left=shown), *remarks)
 

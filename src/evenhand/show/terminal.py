@@ -139,7 +139,7 @@ def _cautions(run: StoredRun, sections: Sequence[Measured]) -> list[RenderableTy
     remarks = [Text(run.record.sample, "yellow")] if run.record.partial else []
     caveats = dict.fromkeys((s.dataset, s.caveat) for s in sections if s.caveat)
     remarks += [_remark(f"Careful, {dataset}: {text}", "yellow") for dataset, text in caveats]
-    for finding in sorted(run.record.concerns, key=lambda finding: finding.verdict != "unfit"):
+    for finding in sorted(run.concerns, key=lambda finding: finding.verdict != "unfit"):
         advice = f" {finding.do}" if finding.verdict == "unfit" else ""
         says = f"{finding.verdict.capitalize()}, {finding.check}: {finding.says}"
         remarks.append(_remark(says, VERDICTS[finding.verdict], advice))
@@ -153,8 +153,10 @@ def _cautions(run: StoredRun, sections: Sequence[Measured]) -> list[RenderableTy
 
 def _remark(text: str, style: str, more: str = "") -> Text:
     """The beginning of a remark, followed by the whole of `more`, such as the advice."""
-    most = 3 * NARROWEST
-    return Text((text if len(text) <= most else f"{text[: most - 3]}...") + more, style)
+    cut = text[: 3 * NARROWEST]
+    sentences, end, _ = cut.rpartition(". ")
+    shown = text if cut == text else f"{sentences}." if end else f"{cut.rpartition(' ')[0]} ..."
+    return Text(shown + more, style)
 
 
 def _unscored_notes(run: StoredRun) -> Iterator[str]:
@@ -220,11 +222,12 @@ def scorecard(
 
     With `datasets`, only the values of these.
     """
-    parts: list[RenderableType] = [line(f"Careful: {text}", "yellow") for text in run.record.warnings]
+    parts: list[RenderableType] = [line(f"{run.record.model} {run.could_not()}", "bold red")] if run.unmeasured else []
+    parts += [line(f"Careful: {text}", "yellow") for text in run.record.warnings]
     parts += [line(text, "dim") for text in run.record.caveats]
     parts += [
         line(f"{finding.verdict.capitalize()}, {finding.check}: {finding.says} {finding.do}", VERDICTS[finding.verdict])
-        for finding in run.record.concerns
+        for finding in run.concerns
     ]
     for dataset in datasets or run.datasets:
         tasks = run.tasks_on(dataset)
@@ -376,11 +379,9 @@ def _footer(run: StoredRun) -> Iterator[str]:
     wider = {" and ".join(t.kinds.samples) for t in run.record.tasks if t.kinds and t.kinds.samples and t.genders}
     more = f"; of stereotype, default and female - male also over {'; '.join(sorted(wider))}" if wider else ""
     yield f"Intervals are over whole clusters ({clusters}){more}."
-    unfit = [audit for audit in run.record.audits if audit.unfit]
-    if unfit:
-        where = "" if len(unfit) == len(run.record.audits) else f" on {_datasets(unfit)}"
-        yield f"No verdicts{where}: the model is unfit to be measured."
-    if len(unfit) < len(run.record.audits):
+    if unfit := run.unmeasured:
+        yield f"No verdicts on {', '.join(unfit)}."
+    if len(unfit) < len(run.datasets):
         yield f"A mark where a value leans: {RULE}. {SIZES}."
     for audit in run.record.audits:
         yield from _cost(audit, f"{_datasets([audit])}: " if len(run.record.audits) > 1 else "")

@@ -44,9 +44,9 @@ def sentence(track: Track, row: Change) -> str:
 
 def lead(track: Track) -> str:
     """The answer, in a sentence or two: where the model became more or less biased."""
-    if len(unfit := _unfit_checkpoints(track, all)) >= len(track.labels) - 1:
-        are = "is" if len(unfit) == 1 else "are"
-        return f"Nothing can be judged: {', '.join(unfit)} {are} unfit to be measured, by the doctor."
+    unfit, could_not = _unmeasured(track, all)
+    if unfit >= len(track.labels) - 1:
+        return f"Nothing can be judged: {could_not}"
     if not track.shown:
         whole = _group_changes(track, track.overall)
         overall = "".join(f" From {start} to {end} it {change}{where}." for change, start, end, where in whole)
@@ -78,13 +78,13 @@ def _values(n: int) -> str:
     return f"{n} headline value{'s' if n != 1 else ''}"
 
 
-def _unfit_checkpoints(track: Track, quantifier: Callable[[Iterable[bool]], bool] = any) -> list[str]:
-    """The checkpoints that the doctor calls unfit for a curve, or for all of them."""
-    return [
-        label
-        for label, run in zip(track.labels, track.runs, strict=True)
-        if quantifier(run.record.unfit(curve.task) for curve in track.curves)
-    ]
+def _unmeasured(track: Track, quantifier: Callable[[Iterable[bool]], bool]) -> tuple[int, str]:
+    """How many checkpoints could not be measured on a curve, or on all of them; and why the first of them could not."""
+    curves, checkpoints = {curve.task.dataset for curve in track.curves}, zip(track.labels, track.runs, strict=True)
+    unfit = [(label, run) for label, run in checkpoints if quantifier(name in run.unmeasured for name in curves)]
+    others = ", ".join(label for label, _ in unfit[1:])
+    words = " ".join(f"{label} {run.could_not(curves)}" for label, run in unfit[:1])
+    return len(unfit), f"{words} Nor could {others}." if others else words
 
 
 def notes(track: Track) -> Iterator[str]:
@@ -94,8 +94,9 @@ def notes(track: Track) -> Iterator[str]:
             f"SAME WEIGHTS: {' and '.join(labels)} are one and the same model, so nothing can have changed between "
             "them. Is one a copy, or was nothing trained in between?"
         )
-    if unfit := _unfit_checkpoints(track):
-        yield f"Careful: {', '.join(unfit)}: unfit to be measured, by the doctor, so no change there is judged."
+    unfit, could_not = _unmeasured(track, any)
+    if unfit and not lead(track).endswith(could_not):
+        yield f"No change is judged there: {could_not}"
     if uncertain := [row for row in track.rows if way_of(row) == "few"]:
         needed, measured = max(row.needed for row in uncertain), min(row.clusters for row in uncertain)
         values = _values(len({row.group for row in uncertain}))

@@ -3,8 +3,8 @@
 A value leans if its 95 % interval excludes the neutral value and its p, adjusted by Holm over its family, is
 below .05. Stereotype and default of all items are one family, the rows below them another; if stereotype and default
 cannot be told apart, all rows of one dataset and measure are a family. A change counts if the same holds for the change
-in distance from neutral. If too few words were tested for any result to pass, or the model is unfit, there is no
-verdict.
+in distance from neutral. If too few words were tested for any result to pass, half of the items or more have no score,
+or the model is unfit, there is no verdict.
 """
 
 import math
@@ -28,8 +28,11 @@ RULE = (
 TESTS = ("p", "p_holm", "clusters", "freedom", "needed", "detectable")
 """The fields of an estimate that its verdict rests on, besides the value and its interval."""
 
+MOST_UNSCORED = 0.5
+"""From this share of items without a score on there is no verdict: the others may be of another sort."""
+
 AnyEstimate = TypeVar("AnyEstimate", bound=Estimate)
-Reason = Literal["", "no value", "unfit", "untested", "no interval", "too few"]
+Reason = Literal["", "no value", "unfit", "unscored", "untested", "no interval", "too few"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,8 @@ def decide(estimate: Estimate, neutral: float = 0.0, *, unfit: bool = False) -> 
         return Lean(0, "unfit")
     if not estimate.needed or math.isnan(neutral):
         return Lean(0, "untested")
+    if estimate.unscored and estimate.unscored >= MOST_UNSCORED * (estimate.n + estimate.unscored):
+        return Lean(0, "unscored")
     if estimate.clusters < estimate.needed:
         return Lean(0, "too few")
     if not estimate.spans or estimate.low == estimate.high:  # an interval of no width: all scores were the same

@@ -17,6 +17,7 @@ from starlette.responses import Response
 from evenhand._version import __version__
 from evenhand.analysis.comparison import compare
 from evenhand.errors import BadInput, RunError
+from evenhand.formats.cells import with_code
 from evenhand.runs.files import PAGE
 from evenhand.runs.folder import StoredRun
 from evenhand.web.listing import CORPUS, Runs, stamp
@@ -43,6 +44,7 @@ _environment = Environment(
     lstrip_blocks=True,
 )
 _environment.globals["version"] = __version__
+_environment.filters["code"] = with_code
 
 
 def render(template: str, status: int = 200, headers: Mapping[str, str] | None = None, **known: Any) -> Response:
@@ -127,19 +129,19 @@ def _policy() -> str:
     return policy()
 
 
-def comparison_tables(before: StoredRun, after: StoredRun) -> dict[tuple[str, str], list[Any]]:
-    """The rows of `analysis.comparison` by dataset and measure: the change of each group, with a drawing.
+def comparison_tables(before: StoredRun, after: StoredRun) -> tuple[list[str], dict[tuple[str, str], list[Any]]]:
+    """What could not be measured; and the rows of `analysis.comparison` by dataset and measure, with a drawing of each.
 
     `at_change`, `at_low` and `at_high` are positions in the drawing, from 0 to 100; no change is at 50.
     """
-    frame = _compare_runs(before.path, after.path, stamp(before.path), stamp(after.path))
+    could_not, frame = _compare_runs(before.path, after.path, stamp(before.path), stamp(after.path))
     tables = {}
     for (dataset, measure), part in frame.groupby(["dataset", "measure"], sort=False):
         numbers = part[["change", "low", "high"]]
         scale = float(np.nanmax([*numbers.abs().to_numpy().flat, 0.0])) or 1.0
         drawn = (50 + 45 * numbers / scale).fillna(50.0).add_prefix("at_")
         tables[str(dataset), str(measure)] = list(part.join(drawn).itertuples(index=False))
-    return tables
+    return could_not, tables
 
 
 @lru_cache(maxsize=KEPT)
@@ -150,8 +152,9 @@ def _page(paths: tuple[Path, ...], stamps: tuple[int, ...]) -> str:
 
 
 @lru_cache(maxsize=KEPT)
-def _compare_runs(before: Path, after: Path, *stamps: int) -> pd.DataFrame:
+def _compare_runs(before: Path, after: Path, *stamps: int) -> tuple[list[str], pd.DataFrame]:
     comparison = compare([StoredRun.load(before), StoredRun.load(after)])
     if comparison.shared:
         raise BadInput("These runs measured different samples. Compare their common items with: evenhand compare.")
-    return comparison.frame[comparison.frame["needed"] > 0]  # values that mix stereotype and default get no verdict
+    frame = comparison.frame
+    return comparison.unmeasured, frame[frame["needed"] > 0]  # values that mix stereotype and default get no verdict

@@ -19,13 +19,11 @@ from typing import Any
 import numpy as np
 
 from evenhand.auditing.importing.row_scores import Foreign, Scored, ScoredRow, match, numbers, same_questions, scores_of
-from evenhand.auditing.sampling import restrict_task
 from evenhand.auditing.spec import PlannedTask, caveats
 from evenhand.checks.fit import flaw_warnings
 from evenhand.core.dataset import Dataset
 from evenhand.core.files import LARGEST, from_json, read_parsed
 from evenhand.core.foreign import need
-from evenhand.core.items import Item
 from evenhand.core.measure import Traits
 from evenhand.core.way import Way
 from evenhand.errors import BadInput, shorten
@@ -226,8 +224,7 @@ def _message_text(content: Any) -> str:
 def score_log(log: Log, foreign: Foreign) -> Scored:
     """Score the answers in a log, for each of its datasets or for those that `foreign.dataset` names.
 
-    If the log lacks items of a dataset, inspect had a limit, and the results are of a sample. Measures that need
-    probabilities are excluded if the log has no probabilities.
+    Measures that need probabilities are excluded if the log has no probabilities.
     """
     file, kind, dataset = log.path.name, foreign.kind or "causal", foreign.dataset
     if foreign.columns or foreign.options:
@@ -240,16 +237,14 @@ def score_log(log: Log, foreign: Foreign) -> Scored:
     for name in (name for name in log.datasets if (name in chosen if chosen else log.rows[name])):
         tasks = _tasks(log, name, foreign, kind)
         whole = tasks[0].whole.dataset
-        pairs = zip(whole.items, match(log.rows[name], whole, file).rows, strict=True)
-        logged = [(item, row) for item, row in pairs if row is not None]
-        if len(logged) < len(whole.items):
-            tasks = [_restrict_to(planned, [item for item, _ in logged]) for planned in tasks]
-        planned_tasks += tasks
-        for planned in tasks:
-            scores.append(scores_of(planned.task, [_row_for(log, planned, row) for _, row in logged], file, names))
+        of_items = match(log.rows[name], whole, file)
+        for planned, logged in map(of_items.of, tasks):
+            planned_tasks.append(planned)
+            answers = [row and _row_for(log, planned, row) for row in logged]
+            scores.append(scores_of(planned.task, answers, file, names))
         warnings += flaw_warnings(whole)
         rows += len(log.rows[name])
-        matched += len(logged)
+        matched += len(log.rows[name]) - len(of_items.unmatched)
     sha256 = hashlib.sha256(log.path.read_bytes()).hexdigest()
     notes = caveats(kind, [planned.task for planned in planned_tasks]) if log.probable else [REPLIES]
     if log.epochs > 1:
@@ -289,11 +284,6 @@ def _tasks(log: Log, name: str, foreign: Foreign, kind: str) -> list[PlannedTask
 
 def _needs_probabilities(planned: PlannedTask) -> bool:
     return Traits.of(planned.task.measure).unit == "probability"
-
-
-def _restrict_to(planned: PlannedTask, items: list[Item]) -> PlannedTask:
-    record = replace(planned.record, limit=len(items), partial=True)
-    return replace(planned, task=restrict_task(planned.task, items), record=record)
 
 
 def _row_for(log: Log, planned: PlannedTask, row: ScoredRow) -> ScoredRow:

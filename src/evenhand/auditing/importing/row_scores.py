@@ -1,13 +1,14 @@
 """Match imported rows of numbers with items, and score them: a row has a score or the answers to a measure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from evenhand.auditing.sampling import order_of_drawing, restrict_task
 from evenhand.auditing.spec import AuditSpec, PlannedTask
 from evenhand.core.dataset import Dataset, Datasets
 from evenhand.core.items import Blank, Item, texts
@@ -61,7 +62,7 @@ def _parse_number(where: str, name: str, value: Any) -> float:
         raise BadInput(message) from None
     if why := number_fault(number):
         message += f" It is {why}: is it damaged?" * (why == TOO_FAR)
-        raise BadInput(f"{message} If the item has no score, leave the row out or the cell empty.")
+        raise BadInput(f"{message} If the item has no score, leave its cell empty.")
     return number
 
 
@@ -109,6 +110,22 @@ class Matched:
     """The number of all rows; 0 if every item has at most one row, so that they can be counted."""
     in_order: int = 0
     """The number of rows whose text several items share, and whose id is none of theirs: their order decided."""
+
+    def of(self, planned: PlannedTask) -> tuple[PlannedTask, Sequence[ScoredRow | None]]:
+        """The task, whose record says if items have no row, and the row of each of its items.
+
+        If the items with a row are those that a `limit` draws, as inspect's limit takes them, the task is on these.
+        Otherwise nobody knows why the others are missing, and they have no score.
+        """
+        here, items = [n for n, row in enumerate(self.rows) if row is not None], planned.task.dataset.items
+        if len(here) == len(items):
+            return planned, self.rows
+        planned = replace(planned, record=replace(planned.record, limit=len(here), partial=True))
+        drawn = [n for *_, unit in order_of_drawing(planned.task.dataset, 0) for n in unit][: len(here)]
+        if sorted(drawn) != here:
+            return planned, self.rows
+        task = restrict_task(planned.task, [items[n] for n in here])
+        return replace(planned, task=task), [self.rows[n] for n in here]
 
     def warnings(self, dataset: Dataset, file: str) -> list[str]:
         """Sentences on the rows that match no item and the items without a row: their numbers and the first few."""

@@ -56,7 +56,7 @@ from evenhand.measures import MEASURES
 from evenhand.models.table import Table
 from evenhand.runs import folder
 from evenhand.runs.folder import StoredRun
-from evenhand.runs.record import AuditRecord, Imported, RunRecord, read_record
+from evenhand.runs.record import AuditRecord, Imported, RunRecord
 from evenhand.stats.estimate import number_fault
 
 log = logging.getLogger(__name__)
@@ -108,7 +108,7 @@ def import_scores(
         imported=read.origin,
     )
     if not fresh:
-        check_overwrite(path, read_record(path), records, read.way)
+        check_overwrite(path, existing_record(path, model), records, read.way)
     with output_folder(path), folder.lock_folder(path):
         earlier = None if fresh else existing_record(path, model)
         stays = audits_to_keep(earlier, records)
@@ -140,16 +140,17 @@ def _score_rows(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
     rows, origin = _read_rows(source, foreign.columns, [planned.task for planned in possible], sample is not None)
     names, file = origin.numbers, origin.file
     fitting = _fitting_tasks(names, possible, spec.measures)
-    tasks = [planned.task for planned in fitting]
-    matched = match(rows, tasks[0].dataset, file)
+    dataset = fitting[0].task.dataset
+    matched = match(rows, dataset, file)
+    each = [matched.of(planned) for planned in fitting]
     return Scored(
-        fitting,
-        [scores_of(task, matched.rows, file, names, kind) for task in tasks],
+        [planned for planned, _ in each],
+        [scores_of(planned.task, of_task, file, names, kind) for planned, of_task in each],
         replace(origin, numbers=names or ("likelihoods",), matched=len(rows) - len(matched.unmatched)),
         origin.sha256,
         kind,
-        [*matched.warnings(tasks[0].dataset, file), *flaw_warnings(tasks[0].dataset)],
-        caveats(kind, tasks),
+        [*matched.warnings(dataset, file), *flaw_warnings(dataset)],
+        caveats(kind, [planned.task for planned in fitting]),
         way=Way.of(foreign.options),
     )
 

@@ -83,17 +83,19 @@ def score_texts(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
     dataset = asked[0].task.dataset
     matched = _match(listed, dataset, file)
     scores, missing = [], Answer.none(f"not in {file}")
-    for planned in asked:
+    each = [matched.of(planned) for planned in asked]
+    for planned, of_task in each:
         answers = [
             [Answer(text=countable_text(text)) for text in row.texts] if row and row.texts else [missing]
-            for row in matched.rows
+            for row in of_task
         ]
         both = zip(planned.task.dataset.items, answers, strict=True)
         scores.append([score(item, texts, planned.task.measure) for item, texts in both])
     digest = _digest(source)
     origin = Imported(file, digest, "texts", ("texts",), len(listed), len(listed) - len(matched.unmatched))
     caveats = ["Texts that were written elsewhere: how they were drawn, and how long they could be, is not known here."]
-    return Scored(asked, scores, origin, digest, "causal", matched.warnings(dataset, file), caveats, way=way)
+    asked, warnings = [planned for planned, _ in each], matched.warnings(dataset, file)
+    return Scored(asked, scores, origin, digest, "causal", warnings, caveats, way=way)
 
 
 def _without_unknown_options(planned: PlannedTask, given: Mapping[str, Any]) -> PlannedTask:

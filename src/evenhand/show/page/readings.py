@@ -245,6 +245,9 @@ def verdict(number: Row, reading: MeasureWords, judged: str = "") -> WordedVerdi
         return WordedVerdict("none", "no value", number.note or "no item could be scored")
     if ruled.why == "unfit":
         return WordedVerdict("none", "no verdict", "the model is unfit to be measured: see what the doctor found", much)
+    if ruled.why == "unscored":
+        scores = f"{number.unscored:,} of {number.n + number.unscored:,} items have no score"
+        return WordedVerdict("none", "no verdict", scores, much)
     if ruled.why == "too few":
         short = f"too few words, {number.clusters} of {number.needed}"
         return WordedVerdict("none", short, "more are needed for any verdict", much)

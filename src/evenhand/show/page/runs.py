@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from evenhand.core.files import check_new, prepare, public_path, write_whole
 from evenhand.errors import BadInput
+from evenhand.formats.cells import with_code
 from evenhand.runs.comparable import distinct_names, same_task
 from evenhand.runs.folder import StoredRun
 from evenhand.show.page import provenance, readings
@@ -106,7 +107,9 @@ def environment(*folders: str) -> Any:
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined  # a tenth of a second
 
     loader = ChoiceLoader([PackageLoader(f"evenhand.show.{folder}", "look") for folder in folders])
-    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    made.filters["code"] = with_code
+    return made
 
 
 @cache

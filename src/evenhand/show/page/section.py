@@ -18,10 +18,11 @@ from evenhand.show.page import examples, readings
 from evenhand.show.page.changes import Move
 from evenhand.show.page.provenance import judged_rows
 from evenhand.show.page.readings import IntervalScale, MeasureWords, WordedVerdict, domain, strip, verdict
+from evenhand.stats.verdict import MOST_UNSCORED
 
 LEVELS = ("fine", "not tested", "careful", "unfit")
 """The doctor's verdicts, from good to bad; and "not tested": the measure was never tried on models of known bias."""
-UNSCORED = {"careful": 0.01, "unfit": 0.5}
+UNSCORED = {"careful": 0.01, "unfit": MOST_UNSCORED}
 """The smallest share of unscored items with which a value gets this level."""
 FEW, FEW_BY_T = 8, 5
 """With fewer clusters an interval is unreliable. FEW_BY_T is for stereotype and default: their t test needs fewer."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from evenhand.runs.record import RunRecord
-from evenhand.runs.rows import dataset_words
+from evenhand.runs.rows import dataset_words, unmeasured, unmeasured_in_words
 from evenhand.show.page import readings
 from evenhand.show.page.section import Measured, ScorecardLine
 from evenhand.stats.significance import holm
@@ -47,10 +47,20 @@ def main_leans(lines: Sequence[tuple[Measured, ScorecardLine]]) -> list[tuple[Me
 
 
 def lead(lines: Sequence[tuple[Measured, ScorecardLine]]) -> str:
-    """The first line, about the last run: whether a bias is shown, which one, and what the other numbers show."""
+    """The first line, about the last run: which bias is shown, if any; and what could not be measured, and why."""
+    rows = [line.numbers[-1] for _, line in lines]
+    without, could_not = unmeasured(rows), unmeasured_in_words(rows)
+    if not any(row.main and row.task.better == "closer" and row.dataset not in without for row in rows):
+        return could_not or _answer(lines)
+    answer = _answer([(s, line) for s, line in lines if s.dataset not in without])
+    return f"{answer} It {could_not}" if could_not else answer
+
+
+def _answer(lines: Sequence[tuple[Measured, ScorecardLine]]) -> str:
+    """Whether a bias is shown in these lines, which one, and what the other numbers show."""
     tones = [line.verdicts[-1].tone for _, line in lines if line.main]
     numbers = f"{len(tones)} main numbers"
-    if tones.count("none") == len(tones):
+    if set(tones) <= {"none", "level"}:
         return "no verdict on its one main number." if len(tones) == 1 else f"no verdict on any of its {numbers}."
     shown = main_leans(lines)
     rest = {tone: tones.count(tone) for tone in TONES[1:]}
