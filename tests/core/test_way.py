@@ -52,6 +52,8 @@ def test_a_file_gives_its_text_and_its_name(tmp_path: Path) -> None:
     assert Way.of({"chat": "true", "system": tmp_path / "fair.txt"}) == Way(True, "Be fair.", None, "fair.txt")
     with pytest.raises(BadInput, match="`temperature` must be a number. Got 'warm'"):
         Way.of({"temperature": "warm"})
+    with pytest.raises(BadInput, match="finite"):
+        Way.of({"temperature": "inf"})
 
 
 def test_the_name_of_a_file_is_no_system_prompt(tmp_path: Path) -> None:

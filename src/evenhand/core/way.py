@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ class Way:
 
     def __post_init__(self) -> None:
         check_fields(self)
+        if not math.isfinite(self.temperature or 0):
+            raise BadInput(f"`temperature` must be a finite number. Got {self.temperature}.")
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> "Way":

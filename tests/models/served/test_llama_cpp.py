@@ -157,7 +157,7 @@ def test_one_command_measures_all_that_a_chat_server_can_be_asked(
     shown = capsys.readouterr().out
     run = Run.load(tmp_path / "smollm2")
     for name in ("choices-pronouns", "choices-decisions", "choices-descriptions"):
-        rows = [row for row in run.rows if row.dataset.startswith(f"{name} (") and row.main]
+        rows = [row for row in run.rows if row.dataset == name and row.main]
         assert {"stereotype", "default"} <= {row.estimand for row in rows}
         assert name in shown
     assert any("in the server's chats" in caveat for caveat in run.record.caveats)
@@ -173,7 +173,7 @@ def test_choices_are_those_of_the_same_file_here(url: str, here: CausalLM, tmp_p
     ]
     sets = {"pronouns": "choice-gap", "decisions": "decision-share", "descriptions": "choice-gap"}
     for dataset, measure in sets.items():
-        name = f"choices-{dataset} (chat=True, mass=0.0)"
+        name = f"choices-{dataset} (mass=0.0)"
         scores = [run.scores_of(name, measure).set_index("id")["score"] for run in runs]
         apart = (scores[0] - scores[1]).abs()
         assert len(apart) == 8
