@@ -11,6 +11,7 @@ from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.core.way import Way
 from evenhand.models import ModelSource
+from evenhand.show.page import provenance
 from helpers import made_bbq, tiny
 
 TEMPLATE = "{% for message in messages %}[{{ message['role'] }}] {{ message['content'] }}\n{% endfor %}[assistant]"
@@ -48,9 +49,29 @@ def test_chat_and_system_prompt_belong_to_the_model(
     changes = compare(plain, chat)
     assert changes.names == ["tiny-chat", "tiny-chat, chat, system prompt from system.txt"]
     assert any(row.difference.value for row in changes.rows if row.measure == "choice-coverage")
-    page = chat.report().read_text(encoding="utf-8")
-    assert "You answer exams. One letter is enough, and it is the right one." in page
-    assert "<title>Gender bias: tiny-chat, chat, system prompt from system.txt" in page
+    shown = dict(provenance.facts(chat))
+    assert (shown["asked"], shown["system prompt"]) == ("in chats", chat.record.asked.system)
+    assert shown["system prompt from"].endswith("system.txt")
+
+
+@pytest.mark.usefixtures("without_pages", "unexamined")
+def test_the_commands_that_compare_system_prompts(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("v1.txt").write_text("Be brief.")
+    Path("fair.txt").write_text("Be fair.")
+    asked = ["--chat", "--system", "v1.txt", "--system", "fair.txt", "--dataset", "choices-pronouns", "--limit", "12"]
+    assert run_command(app, ["audit", str(folder), *asked, "--option", "mass=0"]) == 0
+    assert "choice-gap: models side by side" in capsys.readouterr().out
+    v1, fair = (f"runs/tiny-chat--chat--system-prompt-from-{name}.txt" for name in ("v1", "fair"))
+    assert run_command(app, ["compare", v1, fair]) == 0
+    assert "tiny-chat, chat, system prompt from fair.txt against" in capsys.readouterr().out
+    rule = {"measure": "choice-gap", "dataset": "choices-pronouns (mass=0.0)", "estimand": "default"}
+    lines = [f'{name} = "{value}"' for name, value in rule.items()]
+    Path("policy.toml").write_text("\n".join(["[[rule]]", *lines, "worse_by_at_most = 1.9"]))
+    assert run_command(app, ["gate", fair, "--policy", "policy.toml", "--baseline", v1]) in (0, 3)
+    assert "worse than the baseline by at most 1.9" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("without_pages", "unexamined")
