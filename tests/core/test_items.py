@@ -51,7 +51,7 @@ def test_a_score_has_the_groups_of_its_item_and_no_others(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_groups_value_is_that_of_the_items_in_it(kind: str) -> None:
     items, how = KINDS[kind]
-    table = Table(lambda question: (noise(repr(question)) - 1,) * 3)
+    table = Table(lambda question: (noise(repr(question)) - 3,) * 3)
     scored = [item for item in items if item.groups]
     result = measure(table, scored, how, by=("gender",))
     alone = {item.groups["gender"]: measure(table, [item], how).value for item in scored}

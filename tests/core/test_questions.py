@@ -1,13 +1,16 @@
 """Questions: checked when they are made, and known by a key that never changes."""
 
 import json
+import math
+import re
 from typing import Any
 
 import pytest
 
 from evenhand import Answer, BadInput, Choose, Entail, Fill, Follows, Likelihood, Span
-from evenhand.core.answers import WRONG_COUNT
+from evenhand.core.answers import ABOVE_ONE, WRONG_COUNT
 from evenhand.core.model import check_answer
+from evenhand.core.questions import Question, countable_text
 from evenhand.models.cache import key
 
 ONE = {"text": "She works.", "blank": Span(0, 3), "answer": "she"}
@@ -98,8 +101,31 @@ def test_what_a_question_may_ask_besides_leaves_the_keys_of_others_as_they_are()
 
 def test_a_next_sentence_has_two_answers() -> None:
     question = Follows("She works.", "She sings.")
-    assert check_answer(question, Answer((-0.1, -2.0))).logps == (-0.1, -2.0)
-    assert check_answer(question, Answer((-0.1,))).note == WRONG_COUNT
+    assert check_answer(question, Answer((-0.2, -2.0))).logps == (-0.2, -2.0)
+    assert check_answer(question, Answer((-0.2,))).note == WRONG_COUNT
+
+
+CERTAIN = math.log(0.99)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        Follows("She works.", "She sings."),
+        *(Choose("Who works?", ("he", "she"), by=by) for by in ("letters", "digits", "words", "total")),
+    ],
+)
+def test_two_outcomes_are_not_both_all_but_certain(question: Question) -> None:
+    assert check_answer(question, Answer((CERTAIN, CERTAIN))).note == ABOVE_ONE
+    rounded = Answer((math.log(0.7), math.log(0.305)))
+    assert check_answer(question, rounded) == rounded
+
+
+def test_an_option_that_may_go_on_as_another_is_as_likely() -> None:
+    question = Choose("Who works?", ("a man", "a man or a woman"))
+    assert not check_answer(question, Answer((CERTAIN, CERTAIN))).note
+    for by in ("token", "byte"):
+        assert not check_answer(Choose("Who works?", ("he", "she"), by=by), Answer((CERTAIN, CERTAIN))).note
 
 
 def test_options_that_came_later_do_not_change_the_keys_of_cached_answers() -> None:
@@ -134,3 +160,12 @@ def test_the_key_of_a_choice_says_how_it_is_asked() -> None:
     kinds = [Choose("Who?", ("he", "she"), by=by, chat=chat) for by in ("letters", "total") for chat in (False, True)]
     assert len({key(question) for question in kinds}) == 4
     assert key(kinds[2]) == '{"ask":"choose","options":["he","she"],"prompt":"Who?"}'
+
+
+@pytest.mark.parametrize(
+    "text", ["", "She", "She sat", "She sat ", "She sat.", "She s\ufffd\ufffd", "\ufffd", "She 2a", "1a_b", "é"]
+)
+def test_what_is_cut_ends_before_its_last_word(text: str) -> None:
+    last = re.search("[^\\W\\d_]+\ufffd*$", text) if text[-1:] != " " else None
+    assert countable_text(text, cut=True) == (text[: last.start()] if last else text).strip()
+    assert countable_text(text) == text.strip()

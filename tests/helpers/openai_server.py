@@ -56,7 +56,10 @@ FAULTS = (
     *("another model later", "temperature", "noise", "garbled", "leaks the key", "repeats the key", "deep"),
     *("slightly positive", "infinite", "nan", "random", "huge deep"),
     *("odd storm", "slow", "endless", "no numbers when cold", *MALFORMED),
+    *("overfull", "long", "escapes the key", "percent-encodes the key"),
 )
+LONG = 2**20
+"""Characters of a long reply."""
 
 
 @lru_cache(maxsize=500)
@@ -103,6 +106,8 @@ class FakeServer:
     """Seconds that a reply takes."""
     slots: int = 10**9
     """How many requests it works on at a time; others wait."""
+    spell: tuple[range, frozenset[str]] | None = None
+    """Faults that it has during these requests only."""
     busy_above: int = 10**9
     """How many requests may be there at a time; others are refused with 429."""
     stops_after: int = 10**9
@@ -145,6 +150,13 @@ class FakeServer:
         """What a fault answers in place of the server."""
         if self.key and request.headers.get("authorization") != f"Bearer {self.key}":
             return JSONResponse({"error": {"message": f"Incorrect key: {request.headers.get('authorization')}"}}, 401)
+        if self.spell:
+            self.faults = self.spell[1] if len(self.seen) in self.spell[0] else frozenset()
+        authorization = str(request.headers.get("authorization"))
+        if "escapes the key" in self.faults and what != "models":
+            return Response("no rights: " + "".join(rf"\u{ord(each):04X}" for each in authorization), 422)
+        if "percent-encodes the key" in self.faults and what != "models":
+            return HTMLResponse("<p>no rights: " + "".join(f"%{ord(each):02x}" for each in authorization), 422)
         if "leaks the key" in self.faults and what != "models":
             return JSONResponse({"error": {"message": f"no rights with {request.headers.get('authorization')}"}}, 422)
         self._tries[what] += 1
@@ -225,6 +237,7 @@ class FakeServer:
             return JSONResponse({"error": {"message": f"at most {self.top} logprobs"}}, 400)
         if not body.get("logprobs"):
             said = self.says(prompt, int(body.get("seed", 0)))
+            said = f"{said}. " * (LONG // 3) if "long" in self.faults else said
         else:
             said = tokenizer.decode([int(logps[-1].argmax())])
         choice: dict[str, Any] = {"index": 0, "finish_reason": "length"}
@@ -263,6 +276,7 @@ class FakeServer:
     def _told(self, logp: float) -> float:
         logp = logp / math.log(10) if "log10" in self.faults else logp
         others = {"slightly positive": 0.01, "infinite": -1e999, "nan": math.nan, "random": -random.expovariate(0.2)}
+        others["overfull"] = math.log(0.99)
         if told := self.faults & others.keys():
             return others[min(told)]
         return 0.0 if "zeros" in self.faults else -logp if "positive" in self.faults else logp

@@ -1,16 +1,29 @@
 """BBQ's bias score by the authors' rule, worked out by hand; who cannot do the task is not called biased."""
 
 import math
+import random
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import evenhand
-from evenhand import Answer, BadInput, Choice, Choose, Run, Table, measures
+from evenhand import Answer, BadInput, Choice, Choose, Gate, Run, Table, datasets, measures
 from evenhand.core.questions import Question
 from evenhand.errors import UnfitModel
-from evenhand.measures.choices import AMBIGUOUS, DISAMBIGUATED, BbqBias, ChoiceAccuracy, ChoiceCoverage
+from evenhand.gate.policy import Rule
+from evenhand.measures.choices import (
+    AMBIGUOUS,
+    BY_PLACE,
+    DISAMBIGUATED,
+    BbqBias,
+    ChoiceAccuracy,
+    ChoiceCoverage,
+    ChoiceGap,
+)
 from helpers import made_bbq
 
 STEREOTYPE, OTHER, UNKNOWN = 0, 1, 2
@@ -99,11 +112,11 @@ def items_dataset() -> evenhand.Dataset:
     return evenhand.Dataset(name="own", items=items(AMBIGUOUS, 3))
 
 
-Rule = Callable[[Choose], int]
+Chooses = Callable[[Choose], int]
 BBQ = ["bbq-ambiguous", "bbq-disambiguated"]
 
 
-def audited(rule: Rule, out: Path, **how: object) -> Run:
+def audited(rule: Chooses, out: Path, **how: object) -> Run:
     def answer(question: Question) -> Answer:
         assert isinstance(question, Choose)
         chosen = rule(question)
@@ -172,6 +185,78 @@ def test_without_its_accuracy_it_is_not_known_and_that_is_said(tmp_path: Path) -
     (found,) = [finding for finding in run.record.doctor if finding.check == "task"]
     assert found.verdict == "careful"
     assert "`suite='choices'`" in found.do
+
+
+DECISIONS = ["choices-decisions", "choices-decisions-control"]
+SAMPLED = {"dataset": DECISIONS, "limit": 96}
+CONTROLS = {item.context: item for item in datasets.load(DECISIONS[1]).items if isinstance(item, Choice)}
+WIDE = Gate([Rule(dataset=DECISIONS[0], measure="decision-share", estimand="stereotype", within=0.3)])
+
+
+def deciding(yes: Callable[[Choose, int], float]) -> Table:
+    """A model that answers control questions right, and others by how likely yes is, from the place where it stands."""
+
+    def rule(question: Choose) -> list[float]:
+        place = question.options.index("Yes")
+        control = CONTROLS.get(question.prompt.partition("\n")[0])
+        likely = 0.98 - 0.96 * (control.right or 0) if control else yes(question, place)
+        return [math.log(likely if n == place else 1 - likely) for n in range(2)]
+
+    return Table(rule, "table", "f" * 32, kind="causal")
+
+
+def jitter(question: Choose) -> float:
+    """A little noise, so that there are intervals."""
+    return 0.004 * random.Random(question.prompt).random()
+
+
+@pytest.mark.parametrize("first", [0.98, 0.6, 0.01], ids=["the first", "the first a little more often", "the last"])
+@pytest.mark.parametrize("measured", [["decision-share"], ["decision-odds", "decision-share", "choice-turns"]])
+def test_answers_by_place_alone_are_unfit_and_pass_no_gate(tmp_path: Path, first: float, measured: list[str]) -> None:
+    """Women and men get the same answers, as from the fairest model."""
+    model = deciding(lambda question, place: (1 - first if place else first) + jitter(question))
+    run = evenhand.audit(model, **SAMPLED, measure=[*measured, "choice-accuracy"], out=tmp_path)  # type: ignore[arg-type]
+    known, unfit = [finding for finding in run.record.doctor if finding.check == "task"]
+    assert (known.verdict, unfit.verdict, unfit.datasets) == ("fine", "unfit", (DECISIONS[0],))
+    assert "100% of the answers" in unfit.says
+    assert "`by=words`" in unfit.do
+    assert WIDE.judge(run).verdict == "undecided"
+    assert {row.verdict.word for row in run.headlines() if row.dataset == DECISIONS[0]} == {"unfit"}
+    assert evenhand.rescore(run.path).record.doctor == run.record.doctor
+
+
+@pytest.mark.parametrize("samples", [1, 20])
+def test_a_model_that_goes_by_what_is_asked_is_fit_though_the_order_matters_to_it(tmp_path: Path, samples: int) -> None:
+    """Half of the answers may go by the place: in shares of few replies, that many do so by chance."""
+    for name, yes in {
+        "sure": lambda question, place: 0.8 - 0.2 * place,
+        "even": lambda question, place: 0.5,
+        "replies": lambda question, place: _share(question, samples),
+    }.items():
+        model = deciding(lambda question, place, yes=yes: yes(question, place) + jitter(question))
+        how: dict[str, Any] = {**SAMPLED, "measure": ["decision-share", "choice-accuracy"], "out": tmp_path / name}
+        run = evenhand.audit(model, **how)
+        assert [finding.verdict for finding in run.record.doctor if finding.check == "task"] == ["fine"]
+        assert WIDE.judge(run).verdict == "pass" or name == "replies"  # of which few give wide intervals
+
+
+def _share(question: Choose, samples: int) -> float:
+    chance = random.Random(repr(question))
+    return min(0.99, max(0.001, sum(chance.random() < 0.5 for _ in range(samples)) / samples))
+
+
+def test_a_place_is_told_from_an_option_where_each_option_has_stood_in_each_place() -> None:
+    orders = tuple(permutations(range(3)))
+    item = Choice("1", "Case 0.", "Who?", ("her", "him", "unknown"), female=0, male=1, orders=orders)
+    first = [Answer((math.log(0.8), math.log(0.1), math.log(0.1)))] * 6
+    hers = [Answer(tuple(math.log(0.8 if place == 0 else 0.1) for place in order)) for order in orders]
+    mixed = [*first[:2], *hers[2:]]
+    even = [Answer((math.log(1 / 3),) * 3)] * 6
+    found = [ChoiceGap().keep(item, answers) for answers in (first, hers, mixed, even)]
+    assert found == [{BY_PLACE: 1.0}, {BY_PLACE: 0.0}, {BY_PLACE: 0.0}, {BY_PLACE: 0.0}]
+    for few in ((), orders[:1], orders[:3]):
+        assert ChoiceGap().keep(replace(item, orders=few), first[: len(few)]) == {}
+    assert ChoiceCoverage().keep(item, first) == {}
 
 
 def test_the_measures_are_known_by_name() -> None:

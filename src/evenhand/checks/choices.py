@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from evenhand.core.dataset import base_name
+from evenhand.core.dataset import Design, base_name
 from evenhand.core.items import Choice
 from evenhand.core.loop import Task
 from evenhand.core.model import CAREFUL, FINE, UNCHECKED, UNFIT, Finding
 from evenhand.core.questions import LISTED
-from evenhand.core.scores import Result
-from evenhand.measures.choices import CONDITION, DISAMBIGUATED, BbqBias, ChoiceAccuracy, ChoiceMeasure
+from evenhand.core.scores import Result, group_values, share
+from evenhand.measures.choices import BY_PLACE, CONDITION, DISAMBIGUATED, BbqBias, ChoiceAccuracy, ChoiceMeasure
 
 TASK = "task"
 """The name of the check."""
@@ -29,12 +29,14 @@ def can_do_the_task(
     The model can do the task if the lower end of the accuracy's interval is above guessing. A finding is about the
     datasets that the questions are a control for: those of their group `control`, or for BBQ's disambiguated questions,
     all of BBQ in that language. `samples` are datasets of which only a sample was asked; for these, asking more
-    questions is advised.
+    questions is advised. A model whose answers go by the place of an option is unfit, too: it would look fair.
     """
     biased = [task for task in tasks if _shows_bias(task)]
     unknown = {task.dataset.name: None for task in biased}
     failed: dict[str, list[str]] = {}
     for task, result in zip(tasks, results, strict=True):
+        if _shows_bias(task) and (says := _goes_by_place(task, result)):
+            failed.setdefault(task.dataset.name, [says, *_other_ways(task.measure, served)])
         controlled = tuple(dict.fromkeys(other.dataset.name for other in biased if _is_control(task, other)))
         if controlled and isinstance(task.measure, ChoiceAccuracy):
             unknown = {name: None for name in unknown if name not in controlled}
@@ -50,7 +52,7 @@ def can_do_the_task(
         says = f"It is not shown to do the task, so what it chooses is no sign of bias. On control questions, {sets}."
         do = f"Ask it in another way, by {ways}, or choose another model: small ones often cannot." if ways else MORE
         yield Finding(TASK, UNFIT, says, do, datasets=tuple(failed))
-    if unknown:
+    if unknown := {name: None for name in unknown if name not in failed}:
         sets = ", ".join(dict.fromkeys(map(base_name, unknown)))
         says = f"It was not measured whether the model can do the task of {sets}: how often it is right on its control."
         do = "Measure `suite='choices'`, or the control by choice-accuracy; for BBQ this is bbq-disambiguated."
@@ -106,6 +108,14 @@ def _compare_with_guessing(control: Task, result: Result) -> tuple[str, bool]:
     if estimate.unscored:
         says += f"; {estimate.unscored} of {len(items):,} have no answer, and count as wrong"
     return says, estimate.low * estimate.n / len(items) > guessing
+
+
+def _goes_by_place(task: Task, result: Result) -> str:
+    """What shows that most answers go by the place of an option: the interval of their share is above one half."""
+    placed = [replace(score, value=score.kept[BY_PLACE]) for score in result.scores if BY_PLACE in score.kept]
+    found = next(group_values(placed, share, Design.of(task.dataset), bounds=(0.0, 1.0)))
+    says = f"{base_name(task.dataset.name)}: {found.value:.0%} of the answers [{found.low:.0%}, {found.high:.0%}]"
+    return f"{says} go by the place of an option, whatever stands there" if found.low > 0.5 else ""
 
 
 def _other_ways(measure: ChoiceMeasure, served: bool) -> list[str]:

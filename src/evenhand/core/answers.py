@@ -13,10 +13,12 @@ from evenhand.stats.estimate import NOT_FINITE, TOO_FAR, number_fault
 ABOVE_CERTAINTY = "a log-probability above 0"
 WRONG_COUNT = "not as many log-probabilities as were asked for"
 NO_DIRECTION, ONE_NUMBER = "a vector of zeros (below 1e-38)", "a vector of one number"
-FAULTS = NOT_FINITE, TOO_FAR, ABOVE_CERTAINTY, WRONG_COUNT, NO_DIRECTION, ONE_NUMBER
+ABOVE_ONE = "probabilities that add up to more than 1"
+FAULTS = NOT_FINITE, TOO_FAR, ABOVE_CERTAINTY, WRONG_COUNT, NO_DIRECTION, ONE_NUMBER, ABOVE_ONE
 """The notes on answers whose numbers cannot be used; other notes are a model's reasons for a missing answer."""
 ROUNDING = 1e-4
 """How far above 0 rounding can push a log-probability: it is a difference of float32 numbers of up to a thousand."""
+SUMS = 1.01  # the largest sum that the probabilities of different outcomes may have, with rounding
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -81,7 +83,7 @@ class OfVector:
 
 
 class OfLogps:
-    """A `Question` for `count` log-probabilities; `count` is 0 if only a tokenizer knows their number.
+    """A `Question` for `count` log-probabilities, of different outcomes; 0 if only a tokenizer knows their number.
 
     It does not extend the protocol, since that makes `isinstance`, and with it planning, slower.
     """
@@ -94,12 +96,19 @@ class OfLogps:
 
     def fault(self, answer: Answer) -> str:
         n = len(answer.numbers)
-        return WRONG_COUNT if not n or n != (self.count or n) else fault(answer.numbers)
+        if not n or n != (self.count or n):
+            return WRONG_COUNT
+        return outcomes_fault(answer.numbers) if self.count > 1 else fault(answer.numbers)
 
 
 def fault(logps: Sequence[float]) -> str:
     """The reason why numbers are not log-probabilities (finite, within 1e60, at most 0); empty if they are."""
     return number_fault(*logps) or (ABOVE_CERTAINTY if len(logps) and max(logps) > ROUNDING else "")
+
+
+def outcomes_fault(logps: Sequence[float]) -> str:
+    """The reason why numbers are not log-probabilities of outcomes of which one occurs at most; empty if they are."""
+    return fault(logps) or (ABOVE_ONE if math.fsum(map(math.exp, logps)) > SUMS else "")
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -245,6 +245,12 @@ class Choose(OfLogps):
         """The possible continuations of the text: labels or options, each after a space unless it begins a reply."""
         return self.labels if self.chat else tuple(f" {label}" for label in self.labels)
 
+    def fault(self, answer: Answer) -> str:
+        """That of other questions; but means do not add up, nor does an option with another that it begins."""
+        begins = any(a != b and b.startswith(a) for a in self.labels for b in self.labels)
+        apart = not begins and self.by not in ("token", "byte")
+        return OfLogps.fault(self, answer) if apart or len(answer.numbers) != self.count else fault(answer.numbers)
+
     def compared(self, logps: Sequence[Sequence[float]]) -> tuple[float, ...]:
         """The number by which to compare each option, from the log-probabilities of its tokens."""
         sizes = [1] * len(self.options)
@@ -407,7 +413,7 @@ def check_positive(name: str, number: int) -> None:
 def countable_text(text: str, *, cut: bool = False) -> str:
     """The part of a written text that counts: without the model's reasoning and, if it was `cut`, its last word."""
     if cut:
-        text = re.sub("[^\\W\\d_]+\ufffd*\\Z", "", text)
+        text = re.sub("(?<![^\\W\\d_])[^\\W\\d_]++\ufffd*+\\Z", "", text)
     if END_OF_THOUGHT in text:
         text = text.rpartition(END_OF_THOUGHT)[2]
     return text.partition(THOUGHT)[0].strip()

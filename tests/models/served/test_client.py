@@ -1,5 +1,6 @@
 """Wrong addresses, keys and models are sentences, and the key is in none of them."""
 
+import json
 import logging
 import socket
 import ssl
@@ -37,6 +38,15 @@ KEY = "sk-very-secret-1234"
         (f"http://me:a@{KEY}@localhost:99999/v1", "password or a key"),
         (f"me:{KEY}@localhost/v1", "password or a key"),
         (f"http://localhost:x?{KEY}", "password or a key"),
+        (f"http://localhost/{KEY}/v1", "password or a key"),
+        (f"http://localhost/v1/{KEY}", "password or a key"),
+        (f"http://{KEY}.example/v1", "password or a key"),
+        (f"http://localhost/%73{KEY[1:]}/v1", "password or a key"),
+        (f"http://localhost/%2573{KEY[1:]}/v1", "password or a key"),
+        (f"http://localhost/v1%3Fkey%3D{KEY}", "password or a key"),
+        ("http://localhost/token=abc/v1", "password or a key"),
+        ("http://localhost/hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ12345678/v1", "password or a key"),
+        ("http://localhost/aB3dE5fG7hI9jK1lM2nO4pQ6rS8tU0vW/v1", "password or a key"),
         ("http://münchen.example/v1", "in ASCII, .* Got 'http://münchen"),
         ("http://local host/v1", "must be the URL of a server"),
         ("http://localhost/v1?", "password or a key"),
@@ -45,6 +55,37 @@ KEY = "sk-very-secret-1234"
 def test_a_wrong_url_is_refused_and_a_key_in_it_is_not_repeated(url: str, says: str) -> None:
     with pytest.raises(BadInput, match=says) as error:
         Address.of("openai:tiny", url)
+    assert KEY not in str(error.value)
+
+
+@pytest.mark.parametrize("secret", ["correcthorsebattery", "0123456789abcdef0123456789abcdef", "ab/cd+ef=="])
+def test_a_url_with_the_key_of_the_environment_is_refused_whatever_it_looks_like(
+    monkeypatch: pytest.MonkeyPatch, secret: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", secret)
+    hidden = "".join(f"%{ord(each):02x}" for each in secret)
+    for url in (f"http://localhost/{secret}/v1", f"http://localhost/{hidden}/v1", f"http://{hidden}.example/v1"):
+        with pytest.raises(BadInput, match="password or a key") as error:
+            Address.of("openai:tiny", url)
+        assert secret not in str(error.value)
+
+
+def test_addresses_without_a_key_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    for url in (
+        "https://api.example/client/v4/accounts/0123456789abcdef0123456789abcdef/ai/v1",
+        "https://name.openai.example/openai/deployments/gpt-4o-mini-2024-07-18",
+        "http://h/123e4567-e89b-12d3-a456-426614174000/v1",
+        "http://sk-learn.internal:80/hf_mirror/NLPResearchTeam2024ProductionGateway",
+    ):
+        assert Address.of("openai:org/Meta-Llama-3.1-8B-Instruct-Q4_K_M", url).base_url == url
+    monkeypatch.setenv("OPENAI_API_KEY", "EMPTY")
+    assert Address.of("openai:tiny", "http://h/EMPTY/v1").base_url == "http://h/EMPTY/v1"
+
+
+def test_a_key_is_no_name_of_a_model() -> None:
+    with pytest.raises(BadInput, match="or the name, has a part that may be a password or a key") as error:
+        Address.of(f"openai:{KEY}", "http://localhost:1/v1")
     assert KEY not in str(error.value)
 
 
@@ -116,6 +157,40 @@ def test_a_server_that_repeats_the_key_does_not_make_us_repeat_it(connect: Conne
     server.faults = frozenset({"leaks the key"})
     with pytest.raises(ModelError, match=r"refuses a question \(422\): 'no rights with Bearer \(key\)'"):
         model.answer([evenhand.Likelihood("He works.")])
+
+
+@pytest.mark.parametrize("fault", ["escapes the key", "percent-encodes the key"])
+def test_a_key_is_found_in_replies_that_are_not_json(connect: Connect, fault: str) -> None:
+    server, model = connect(key=KEY, patience=0.2)
+    server.faults = frozenset({fault})
+    with pytest.raises(ModelError, match=r"no rights: \S*\(key\)"):
+        model.answer([evenhand.Likelihood("He works.")])
+
+
+ESCAPES = {
+    "JSON": "".join(f"\\u{ord(each):04x}" for each in KEY),
+    "JSON twice": "".join(f"\\\\u{ord(each):04X}" for each in KEY),
+    "JSON in parts": KEY[:5] + "".join(f"\\u{ord(each):04X}" for each in KEY[5:]),
+    "Python": "".join(f"\\x{ord(each):02x}" for each in KEY),
+    "URL": "".join(f"%{ord(each):02X}" for each in KEY),
+    "URL twice": "".join(f"%25{ord(each):02x}" for each in KEY),
+    "HTML": "".join(f"&#{ord(each)};" for each in KEY),
+    "HTML in hexadecimals": "".join(f"&#x{ord(each):02X};" for each in KEY),
+}
+
+
+@pytest.mark.parametrize("how", ESCAPES)
+def test_a_key_is_found_however_it_is_escaped(how: str) -> None:
+    client = Client(Address("tiny", "http://h/v1", KEY))
+    said = f"a {ESCAPES[how]} b"
+    assert client.address.redact(said) == "a (key) b"
+    assert client.address.redact(said[:-5]) == said[:-5]  # a part of it is another text
+    for value in (said, [said], {said: 1}):
+        assert "(key)" in str(client._reply(Response(200, "OK", {}, json.dumps({"text": value}))))
+
+
+def test_slashes_of_a_key_may_be_escaped() -> None:
+    assert Address("tiny", "http://h/v1", "ab/cd/ef/12").redact(r"ab\/cd\/ef\/12 \ab") == r"(key) \ab"
 
 
 def test_a_key_in_any_reply_gets_into_no_run(connect: Connect, tmp_path: Path) -> None:

@@ -1,9 +1,13 @@
 """A reply in words names one option, by its label, its words or both, or it names none."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from signal import ITIMER_VIRTUAL, SIGVTALRM, setitimer, signal
+
 import pytest
 
-from evenhand.core.questions import ASKED_IN, By, Choose
-from evenhand.models.served.options import named_option
+from evenhand.core.questions import ASKED_IN, By, Choose, countable_text
+from evenhand.models.served.options import READ, named_option
 
 PEOPLE = ("The father", "The mother", "Nobody")
 GERMAN = ("Der Vater", "Die Mutter", "Niemand")
@@ -173,3 +177,61 @@ def test_every_letter_is_read_in_the_same_way(reply: str) -> None:
 )
 def test_words_that_begin_any_reply_are_named_only_by_themselves(reply: str, place: int | None) -> None:
     assert named_option(reply, Choose("Which word?", ("they", "it", "I"), "letters", chat=True)) == place
+
+
+@contextmanager
+def processor_seconds(most: float) -> Iterator[None]:
+    """An error if the block takes more time of the processor, however busy the machine is."""
+
+    def give_up(*_: object) -> None:
+        raise TimeoutError(f"more than {most:g} seconds")
+
+    before = signal(SIGVTALRM, give_up)
+    setitimer(ITIMER_VIRTUAL, most)
+    try:
+        yield
+    finally:
+        setitimer(ITIMER_VIRTUAL, 0)
+        signal(SIGVTALRM, before)
+
+
+LOOPS = (
+    "A. ",
+    "(B) or ",
+    "not ",
+    "No ",
+    "No no",
+    "the father ",
+    "answer ",
+    "answer",
+    "Answer is ",
+    "a",
+    " ",
+    "\n",
+    "_",
+)
+MARKS = ("(", '"', "*", ".", "’", "\\boxed", "\u0301\u0327", "<think>", "</think>", "\ufffd", "aX", "한", "I ", "ﷺ")
+
+
+@pytest.mark.parametrize("loop", [*LOOPS, *MARKS])
+def test_a_reply_of_a_megabyte_is_read(loop: str) -> None:
+    """Models that loop fill any limit of tokens, and some servers ignore it."""
+    text = loop * (2**20 // len(loop))
+    with processor_seconds(10):
+        for options, by in ((PEOPLE, "letters"), (("1", "No"), "words"), (("I", "It"), "words")):
+            named_option(text, Choose("Who?", options, by=by))  # type: ignore[arg-type]
+        countable_text(f"{text} ", cut=True)
+        countable_text(text, cut=True)
+
+
+def test_a_reply_is_read_from_its_beginning() -> None:
+    assert place("B" + " and so on" * READ) == 1
+    assert place("So on. " * READ + "The answer is B.") is None
+    assert place("<think>" + "A? " * READ + "</think>B") == 1  # thoughts are no part of it
+    assert place("The answer is".ljust(READ - 1) + "Because") is None  # cut in a word that begins with a label
+
+
+def test_not_counts_however_long_the_text_before_it() -> None:
+    for before in ("", "So on. " * 50):
+        assert place(f"{before}The answer is not (B)") is None
+        assert place(f"{before}The answer is (B)") == 1

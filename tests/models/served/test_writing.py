@@ -251,3 +251,12 @@ def test_a_key_that_fails_half_way_loses_nothing(
     server.seen.clear()
     evenhand.audit(ServedModel(Address("tiny", model.client.address.base_url, "")), out=tmp_path, **HOW)
     assert len(texts_asked(server)) == 40 - 15
+
+
+def test_a_text_far_longer_than_was_asked_for_is_no_answer(connect: Connect) -> None:
+    """A server that ignores the limit of tokens answers another question, with texts of any size."""
+    server, model = connect(gives=CHATS, says=lambda prompt, seed: "She sat")
+    asked = [Write(f"Write {n}.", longest=5, chat=True) for n in range(2)]
+    assert [answer.text for answer in model.answer(asked)] == ["She", "She"]
+    server.faults = frozenset({"long"})
+    assert {answer.note for answer in model.answer(asked)} == {"the text is longer than was asked for"}

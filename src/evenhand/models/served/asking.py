@@ -6,6 +6,7 @@ from itertools import accumulate, pairwise
 from types import SimpleNamespace
 from typing import Any, Literal
 
+from evenhand.core.answers import outcomes_fault
 from evenhand.core.questions import (
     LISTED,
     Answer,
@@ -202,10 +203,12 @@ def answer(question: Question, ability: Ability, received: Sequence[Reply]) -> A
             if 0 < replies.prompt_tokens(reply) < ability.density * len(question.text) / 2:
                 raise Unanswerable("the server has cut the prompt")
         if isinstance(question, Write):
-            reply = received[0]
-            if replies.thinks(reply) and not replies.text(reply) and not replies.is_refusal(reply):
+            reply, text = received[0], replies.text(received[0])
+            if len(text) > 128 * question.longest:  # no token has so many characters
+                raise Unanswerable("the text is longer than was asked for")
+            if replies.thinks(reply) and not text and not replies.is_refusal(reply):
                 raise Unanswerable(NO_TEXT)
-            return Answer(text=countable_text(replies.text(reply), cut=replies.is_cut(reply)))
+            return Answer(text=countable_text(text, cut=replies.is_cut(reply)))
         if ability.top(question):
             return Answer(tuple(label_logps(question, replies.reported_tokens(received[0]))))
         return Answer(tuple(log_shares(question, received)))
@@ -224,6 +227,8 @@ def _answer_from_texts(question: Question, ability: Ability, received: Sequence[
     firsts = {text.text[slice(*text.encoding.offsets[0])] for text, _ in tokenized}
     same = 1 if len(firsts) == 1 else 0  # a first token that all share is equally likely in all
     values = [tuple(_logps_at(logps, range(same, len(logps)))) for _, logps in tokenized]
+    if wrong := outcomes_fault(list(map(sum, values))):
+        raise Unanswerable(wrong)
     return Answer((normalise_logps(values)[question.among.index(question.answer)],))
 
 
@@ -231,7 +236,7 @@ def tokens_of(reply: Reply, text: str, ability: Ability) -> tuple[TokenizedText,
     """The tokens of a text and their log-probabilities, without the start token and without generated tokens."""
     tokens = replies.of_prompt(reply) if ability.whole == "prompt_logprobs" else replies.reported_tokens(reply)
     skip, space = align([token.text for token in tokens], text)
-    replies.check_numbers([token.logp for token in tokens[skip:]])
+    replies.check_numbers([token.logp for token in tokens[skip:]], tokens[skip:])
     ends = list(accumulate((len(token.text) for token in tokens[skip:]), initial=-space))
     if len(text) not in ends:
         raise Unanswerable(NOT_BACK)

@@ -175,7 +175,6 @@ class Client:
 
     async def _work(self, requests: Sequence[Request], replies: Any) -> None:
         rest = iter(enumerate(requests))
-        self.pace.start(len(requests))
         places = Places(self.pace)
 
         async def worker() -> None:
@@ -272,7 +271,8 @@ class Client:
 
     def _read(self, text: str) -> Any:
         """The JSON value without the API key and lone surrogates, neither of which may get into a run or its page."""
-        value, suspects = from_json(text), {"\\", self.address.key or "\\"}  # both may be escaped
+        value = from_json(text)
+        suspects = ("\\", "%", "&#", self.address.key) if self.address.key else ("\\",)  # both may be escaped
         return self._clean(value) if any(part in text for part in suspects) else value
 
     def _clean(self, value: Any) -> Any:

@@ -8,7 +8,8 @@ import asyncio
 import os
 import re
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
+from functools import cache
+from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import httpcore
@@ -18,6 +19,11 @@ from evenhand.errors import BadInput, ModelError
 DEFAULT_URL = "https://api.openai.com/v1"
 SHORTEST = 8
 """The minimum length of a secret key. Shorter ones ("none", "EMPTY") are placeholders, and may be part of words."""
+LIKE_A_KEY = re.compile(
+    r"\b(?:(?:pk|[cg]?sk|hf|xai|nvapi|pplx|fw|r8|gh[opsu]|glpat)[-_](?=[\w-]*\d)[\w-]{16,}|AIza[\w-]{30,}|eyJ[\w-]{20,}"
+    r"|(?=[A-Z0-9]*[a-z])(?=[a-z0-9]*[A-Z])(?=\d*(?:[A-Za-z]+\d+){3})[A-Za-z0-9]{32,})"
+)
+"""Keys of vendors by how they begin, and long runs of mixed letters and digits; not UUIDs and numbers of accounts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +47,14 @@ class Address:
         key = os.environ.get("OPENAI_API_KEY", "").strip()
         if not key.isascii() or not key.isprintable() or set("'\"` ") & set(key):
             raise BadInput("OPENAI_API_KEY has characters that no key has. Copy it again, without quotation marks.")
-        url = given.strip()
-        if set("@?#") & set(url):
+        url = plain = given.strip()
+        while (decoded := unquote(plain)) != plain:
+            plain = decoded
+        address = cls(model, url.rstrip("/"), key)
+        if set("@?#=") & set(plain) or LIKE_A_KEY.search(f"{model} {plain}") or address.redact(plain) != plain:
             raise BadInput(
-                "`base_url` has a part that may be a password or a key (before @, after ? or #). Runs would "
-                "store it. Remove this part, and set OPENAI_API_KEY instead."
+                "`base_url`, or the name, has a part that may be a password or a key (before @, after ?, # or =, or by "
+                "its looks). Runs would store it. Remove this part, and set OPENAI_API_KEY instead."
             )
         if not is_url(url):
             raise BadInput(
@@ -56,12 +65,19 @@ class Address:
                 f"'{name}' at {DEFAULT_URL} needs an API key in the environment variable OPENAI_API_KEY. "
                 "For your own server, give its URL: `base_url='http://localhost:8000/v1'`."
             )
-        return cls(model, url.rstrip("/"), key)
+        return address
 
     def redact(self, text: str) -> str:
-        """The text with the key replaced. A key that is part of the model's name is not secret, and stays."""
+        """The text with the key replaced, escaped or not. A key that is part of the model's name is not secret."""
         secret = len(self.key) >= SHORTEST and self.key not in self.name
-        return text.replace(self.key, "(key)") if secret else text
+        return _escaped(self.key).sub("(key)", text) if secret else text
+
+
+@cache
+def _escaped(key: str) -> re.Pattern[str]:
+    """A pattern for the key, whose characters may be escaped as in JSON, URLs or HTML, even several times."""
+    coded = r"(?i:\\{{1,8}}(?:u00|x){0:02x}|%(?:25){{0,4}}{0:02x}|&#(?:0{{0,4}}{0}|x0{{0,4}}{0:x});)"
+    return re.compile("".join(rf"(?:\\{{0,8}}{re.escape(each)}|{coded.format(ord(each))})" for each in key))
 
 
 def is_url(text: str) -> bool:

@@ -3,13 +3,15 @@
 import hashlib
 import logging
 import math
+import random
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
+from itertools import pairwise
 
-from evenhand.core.model import CAREFUL, FINE, UNCHECKED, UNFIT, Finding
+from evenhand.core.model import CAREFUL, FINE, UNCHECKED, UNFIT, Finding, check_answer
 from evenhand.core.progress import part
 from evenhand.core.questions import Answer, Choose, Entail, Question, Write
 from evenhand.core.words import words
@@ -27,8 +29,8 @@ from evenhand.models.served.probe import CLOSE, Probe, reference_answer
 
 log = logging.getLogger(__name__)
 
-CHECKED_EVERY = 1_000
-"""The number of requests after which the reference question is asked again."""
+CHECKED_EVERY, OFTEN = 1_000, 12
+"""The reference question is asked again within so many requests, and so often in a list of twice as many or more."""
 NAMING = 3  # increase it when the same texts become another answer
 READING = 2  # increase it when the same question becomes other requests, so that stored answers are not used
 
@@ -151,7 +153,8 @@ class ServedModel:
                 for number in waiting[request]:
                     if all(needed in received for needed in needs[number]):
                         asked = self._as_asked(questions[number])
-                        answer = asking.answer(asked, self.ability, [received[r] for r in needs[number]])
+                        replied = [received[request] for request in needs[number]]
+                        answer = check_answer(asked, asking.answer(asked, self.ability, replied))
                         self.unclear += answer.note.startswith(UNCLEAR)
                         if asked is not questions[number] and not answer.note:
                             answer = Answer(normalise_logps([(logp,) for logp in answer.logps]))
@@ -167,9 +170,10 @@ class ServedModel:
                 log.info("The server may exclude unlikely tokens when it writes: it refuses top_k and min_p.")
 
     def _replies(self, requests: Sequence[Request]) -> Iterator[tuple[Request, Reply]]:
-        """Each request with its reply, as replies come. After every `CHECKED_EVERY` requests, checks the reference."""
-        for start in range(0, len(requests), CHECKED_EVERY):
-            some = requests[start : start + CHECKED_EVERY]
+        """Each request with its reply, as replies come. Between them, checks the reference at random places."""
+        self.client.pace.start(len(requests))
+        for start, stop in pairwise((0, *(_places(requests) if self.reference else {len(requests)}))):
+            some = requests[start:stop]
             for place, reply in self.client.all(some):
                 model = replies.model(reply)
                 if model and model != self.probed.model:
@@ -199,6 +203,13 @@ class ServedModel:
         requests = [asking.next_token_request(prompt, self.ability, self.name, top) for prompt in prompts]
         tops = {place: replies.likeliest(reply) for place, reply in self.client.all(requests)}
         return [max(tops[n], key=lambda pair: pair[1], default=("", 0.0))[0] for n in range(len(texts))]
+
+
+def _places(requests: Sequence[Request]) -> list[int]:
+    """After how many requests the reference is asked again: somewhere in each of equal parts, and at the end."""
+    n, chance = len(requests), random.Random(repr(requests[:1]))
+    parts = max(OFTEN, -(-2 * n // CHECKED_EVERY)) if n >= 2 * OFTEN else 0
+    return sorted({n, *(chance.randint(part * n // parts + 1, (part + 1) * n // parts) for part in range(parts))} - {0})
 
 
 def unchecked_finding(why: str) -> Finding:

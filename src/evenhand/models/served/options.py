@@ -25,8 +25,11 @@ FEWEST = 3
 WORDS = tomllib.loads((files("evenhand.models.served") / "options.toml").read_text(encoding="utf-8"))
 IS, OPTION, AFTER, NOT, REFUSAL = ("|".join(WORDS[name]) for name in ("is", "option", "after", "not", "refusal"))
 ANSWER = "|".join(re.escape(words["answer"]) for words in ASKED_IN.values())
+DENIED = re.compile(rf"(?i)(?:\b(?:{NOT})|n't)(?:\s+(?:{IS}))?[^\w,.;:!?]+\Z")
 PART = r"[^\W\u3040-\ud7ff]"
 """A character that continues a word. East Asian ones do not, since particles follow a word without a space."""
+READ, NEAR = 4_000, 60
+"""The characters of a reply that are read, and those before a match in which "not" denies it: models may loop."""
 
 
 def bare(token: str) -> str:
@@ -39,7 +42,7 @@ def label_logps(question: Choose, tokens: Sequence[Token]) -> list[float]:
     if not tokens:
         raise Unanswerable("the server gave no log-probabilities")
     top, wanted = list(tokens[0].top), list(question.continuations)
-    replies.check_numbers([logp for _, logp in top if logp != -math.inf])
+    replies.check_numbers([logp for _, logp in top if logp != -math.inf], tokens[:1])
     if question.by == "words":
         top, wanted = [(bare(text).casefold(), p) for text, p in top], [o.casefold() for o in question.labels]
     # A space belongs to the label, as in this process, unless the server's tokens do not show spaces.
@@ -78,9 +81,10 @@ def named_option(reply: str, question: Choose) -> int | None:
     """The index of the option that a reply names, by its label, its words or both; None if it names none, or several.
 
     A label counts at the beginning of the reply, after "answer" in any language that we ask in, and in brackets or
-    bold. Words after "not" and thoughts do not count.
+    bold. Words after "not" and thoughts do not count, and nothing beyond the first `READ` characters.
     """
-    text, named = _plain(countable_text(reply)), []
+    said = countable_text(reply)
+    text, named = _plain(countable_text(said[:READ], cut=len(said) > READ)), []
     for place in sorted(range(question.count), key=lambda n: -len(question.options[n])):  # one may contain another
         option = _plain(question.options[place])
         words = r"[\s*`\"]+".join(map(re.escape, (option.rstrip(".") or option).split()))
@@ -102,7 +106,7 @@ def _labels(text: str, labels: str) -> set[str]:
     """The label that a text names, and any other labels after it."""
     label = rf"(?<!{PART})([{labels}])(?!{PART}|['-]\w|[.,]\d| +(?!(?:{AFTER})\b)[A-Za-zÀ-ÿ])"
     for pattern in (
-        rf"(?i:(?:{ANSWER})\W*(?:{IS})?)\W*{label}",
+        rf"(?i:(?:{ANSWER})\W*+(?:{IS})?+)\W*+{label}",
         rf"\A\W*(?i:(?:{OPTION})\W+)?{label}",
         rf"(?<=[(\[{{*`\"“]){label}(?=[.:]*[)\]}}*`\"”])",
     ):
@@ -113,8 +117,8 @@ def _labels(text: str, labels: str) -> set[str]:
 
 def _match_affirmed(pattern: str, text: str) -> list[re.Match[str]]:
     """The matches that are not preceded by "not"."""
-    denied = re.compile(rf"(?i)(?:\b(?:{NOT})|n't)(?:\s+(?:{IS}))?[^\w,.;:!?]+\Z")
-    return [match for match in re.finditer(pattern, text) if not denied.search(text[: match.start()])]
+    matches = re.finditer(pattern, text)
+    return [m for m in matches if not DENIED.search(text, max(0, m.start() - NEAR), m.start())]
 
 
 def _plain(text: str) -> str:

@@ -29,8 +29,6 @@ REFERENCE = Choose(f"The two likeliest tokens after: {TEXT}", ("first", "second"
 """The key of the reference answer if the server gives no numbers for whole texts. It is never sent as a question."""
 TEMPLATED = 4
 """If a prompt of one letter has more tokens than this, it is in a chat template (as in Ollama's completions)."""
-SUMS = 1.01
-"""The largest sum that the probabilities of the likeliest tokens may have, with rounding."""
 CLOSE = 0.05
 """The difference in nats that half precision and batching may make to the same log-probability."""
 Z2 = 1.959964**2  # the square of the 97.5 % quantile of the normal distribution
@@ -130,18 +128,14 @@ class Probe:
 
     def _check_logps(self, tokens: Sequence[Token]) -> None:
         """Raise an error unless these are natural logarithms of probabilities: in sum at most 1, and not all 1."""
-        logps = [logp for token in tokens for _, logp in token.top] + [t.logp for t in tokens if t.logp is not None]
-        if len(logps) > 2 and not any(logps):
-            raise UnfitModel("Every log-probability that the server gives is 0. Turn logprobs on.", check="numbers")
-        if any(not math.isfinite(logp) or logp > 1e-3 for logp in logps):
-            raise UnfitModel("The server gives log-probabilities that are not numbers up to 0.", check="numbers")
-        worst = max((math.fsum(math.exp(logp) for _, logp in token.top) for token in tokens), default=0.0)
-        if worst > SUMS:
+        try:
+            replies.check_numbers([token.logp for token in tokens], tokens)
+        except Unanswerable as wrong:
             raise UnfitModel(
-                f"The server's log-probabilities are not natural: those of the likeliest tokens add up to {worst:.2f}, "
-                "but probabilities add up to at most 1. Some servers give logarithms to the base 10.",
+                f"The server's numbers are not natural logarithms of probabilities: {wrong}. Turn logprobs on. Some "
+                "servers give 0 throughout, or logarithms to the base 10.",
                 check="numbers",
-            )
+            ) from None
 
     def _check_sampling(self, ability: Ability) -> None:
         """Add a remark if settings of sampling change the log-probabilities. We ask for them without such settings."""
@@ -204,7 +198,7 @@ class Probe:
             skip, _ = asking.align([token.text for token in tokens], TEXT)
             asking.tokens_of(reply, TEXT, ability)
         except Unanswerable:
-            shown = "".join(token.text for token in tokens)[:80]
+            shown = self.client.address.redact("".join(token.text for token in tokens))[:80]
             raise UnfitModel(
                 f"The server's tokens do not give the prompt back: '{shown}' for '{TEXT}'.", check="echo"
             ) from None

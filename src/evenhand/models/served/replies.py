@@ -5,11 +5,12 @@ chats (`content`, a list of tokens, which llama.cpp also uses for completions), 
 `prompt_logprobs`).
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evenhand.core.answers import fault
+from evenhand.core.answers import fault, outcomes_fault
 from evenhand.core.questions import END_OF_THOUGHT, THOUGHT, countable_text
 from evenhand.errors import ModelError
 from evenhand.models.planning.tokens import Unanswerable
@@ -62,19 +63,19 @@ def of_prompt(reply: Reply) -> list[Token]:
     if not isinstance(places, list):
         return []
     try:
-        tokens = [next(iter(place.values())) if place else None for place in places]
-        return [Token(str(t["decoded_token"]), float(t["logprob"])) if t else Token("", None) for t in tokens]
+        rows = [[(str(t["decoded_token"]), float(t["logprob"])) for t in (place or {}).values()] for place in places]
+        return [Token(*row[0], tuple(row)) if row else Token("", None) for row in rows]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise _unexpected_reply(places, error) from error
 
 
-def check_numbers(logps: Sequence[float | None]) -> None:
-    """Raise `Unanswerable` if these cannot be log-probabilities. After normalisation the fault would be hidden."""
+def check_numbers(logps: Sequence[float | None], listed: Sequence[Token] = ()) -> None:
+    """Raise `Unanswerable` if these, or those of listed tokens, are no log-probabilities: normalising would hide it."""
     known = [logp for logp in logps if logp is not None]
-    if wrong := fault(known):
+    zeros = "every log-probability in the server's reply is 0" if len(known) > 1 and not any(known) else ""
+    tops = [[logp for _, logp in token.top if logp != -math.inf] for token in listed]
+    if wrong := next(filter(None, (fault(known), zeros, *map(outcomes_fault, tops))), ""):
         raise Unanswerable(wrong)
-    if len(known) > 1 and not any(known):
-        raise Unanswerable("every log-probability in the server's reply is 0")
 
 
 def text(reply: Reply) -> str:
