@@ -228,12 +228,13 @@ def test_answers_by_place_alone_are_unfit_and_pass_no_gate(tmp_path: Path, first
 @pytest.mark.parametrize("samples", [1, 20])
 def test_a_model_that_goes_by_what_is_asked_is_fit_though_the_order_matters_to_it(tmp_path: Path, samples: int) -> None:
     """Half of the answers may go by the place: in shares of few replies, that many do so by chance."""
-    for name, yes in {
-        "sure": lambda question, place: 0.8 - 0.2 * place,
-        "even": lambda question, place: 0.5,
+    likely: dict[str, Callable[[Choose, int], float]] = {
+        "sure": lambda question, place: 0.8 - 0.2 * place + jitter(question),
+        "even": lambda question, place: 0.5 + jitter(question),
         "replies": lambda question, place: _share(question, samples),
-    }.items():
-        model = deciding(lambda question, place, yes=yes: yes(question, place) + jitter(question))
+    }
+    for name, yes in likely.items():
+        model = deciding(yes)
         how: dict[str, Any] = {**SAMPLED, "measure": ["decision-share", "choice-accuracy"], "out": tmp_path / name}
         run = evenhand.audit(model, **how)
         assert [finding.verdict for finding in run.record.doctor if finding.check == "task"] == ["fine"]

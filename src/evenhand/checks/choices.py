@@ -35,8 +35,8 @@ def can_do_the_task(
     unknown = {task.dataset.name: None for task in biased}
     failed: dict[str, list[str]] = {}
     for task, result in zip(tasks, results, strict=True):
-        if _shows_bias(task) and (says := _goes_by_place(task, result)):
-            failed.setdefault(task.dataset.name, [says, *_other_ways(task.measure, served)])
+        if isinstance(how := task.measure, ChoiceMeasure) and (says := _goes_by_place(task, result)):
+            failed.setdefault(task.dataset.name, [says, *_other_ways(how, served)])
         controlled = tuple(dict.fromkeys(other.dataset.name for other in biased if _is_control(task, other)))
         if controlled and isinstance(task.measure, ChoiceAccuracy):
             unknown = {name: None for name in unknown if name not in controlled}
