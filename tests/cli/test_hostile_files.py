@@ -12,6 +12,7 @@ from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from helpers.template_files import BLANKS, TEMPLATES
 
+HUGE = "0x" + "f" * 5_000
 DEEP = "[" * 3_000 + "]" * 3_000
 PAIR = {"id": "a", "stereotype": "He is a nurse.", "counterpart": "She is a nurse."}
 LONG = "He is here, " * 1_000
@@ -44,6 +45,7 @@ def refused(capsys: pytest.CaptureFixture[str], *command: object) -> str:
         (BLANKS.replace('"nurse"', '{text = "nurse", gender = []}'), "must be a text"),
         (BLANKS.replace('"nurse"', '"nurse", "nurse"'), "two items with the id 'jobs/nurse/1'"),
         (f"name = {DEEP}", "not valid TOML: it is nested too deeply"),
+        (f"name = {HUGE}", "not valid TOML: it has a number of more than 300 digits"),
         (TEMPLATES.replace("likes", LONG), "characters, and at most 10,000 can be measured"),
         (TEMPLATES.replace("{target}", LONG), "must have the slot {target} exactly once"),
     ],
@@ -81,7 +83,7 @@ def test_json_lines_that_are_nested_too_deeply(tmp_path: Path, capsys: pytest.Ca
     assert "line 1: not JSON: it is nested too deeply" in refused(capsys, "swap", file, "--column", "stereotype")
 
 
-@pytest.mark.parametrize("what", ["pipe", "device", "deep"])
+@pytest.mark.parametrize("what", ["pipe", "device", "deep", "huge"])
 @pytest.mark.parametrize("option", [["gate", "RUN", "--policy"], ["audit", "--out", "RUN", "--templates"]])
 def test_policies_and_templates_are_regular_files(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], option: list[str], what: str
@@ -92,9 +94,14 @@ def test_policies_and_templates_are_regular_files(
     elif what == "device":
         file.symlink_to("/dev/zero")
     else:
-        file.write_text(f"rule = {DEEP}")
+        file.write_text(f"rule = {DEEP if what == 'deep' else HUGE}")
     said = refused(capsys, *(str(tmp_path / "run") if word == "RUN" else word for word in option), file)
-    assert "it is not a regular file" in said or "it is nested too deeply" in said
+    assert {"deep": "nested too deeply", "huge": "300 digits"}.get(what, "it is not a regular file") in said
+
+
+@pytest.mark.parametrize("option", [["--batch-size", "9" * 5_000], ["--model-option", f"x={DEEP}"]])
+def test_values_of_options(capsys: pytest.CaptureFixture[str], option: list[str]) -> None:
+    refused(capsys, "audit", *option)
 
 
 @pytest.mark.parametrize("name", ["a\0b", "\x1b[2J", "x" * 300, "ü" * 150, "..", ".", " ", "a\nb", "\ud800"])

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -14,8 +15,9 @@ from typing import IO, Any
 
 import pytest
 
+import evenhand
 from evenhand import RunError
-from evenhand.core.files import LARGEST, UNFINISHED, parse_text, prepare, read_parsed, write_whole
+from evenhand.core.files import LARGEST, UNFINISHED, from_toml, parse_text, prepare, read_parsed, write_whole
 
 
 def content(folder: Path) -> dict[str, str]:
@@ -180,9 +182,24 @@ def test_what_is_nested_too_deeply_is_an_error_of_the_file(text: str, parse: Any
         sys.setrecursionlimit(limit)
 
 
+@pytest.mark.parametrize("number", ["0x" + "f" * 5_000, "9" * 400, "-0b1_" + "1" * 400])
+def test_a_number_that_could_not_be_printed_is_an_error_of_the_file(number: str) -> None:
+    """Python refuses to print whole numbers of more than 4,300 digits; TOML has them in base 16, too."""
+    with pytest.raises(ValueError, match="300 digits"):
+        from_toml(f"within = {number}")
+    assert from_toml('name = "' + "f" * 400 + '"') == {"name": "f" * 400}
+
+
+def test_nothing_resolves_links_in_its_own_way() -> None:
+    """`Path.resolve` raises a RuntimeError for links in a circle before Python 3.13."""
+    files = Path(evenhand.__file__).parent.rglob("*.py")
+    assert not [path for path in files if re.search(r"\.resolve\(", path.read_text(encoding="utf-8"))]
+
+
 FULL = """
 import resource, sys
 from pathlib import Path
+import evenhand
 from evenhand import RunError
 from evenhand.core.files import write_whole
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))  # no file may grow beyond this

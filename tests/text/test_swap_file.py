@@ -541,6 +541,22 @@ def test_a_full_disk_is_a_sentence_and_the_swap_goes_on_when_there_is_room(tmp_p
     assert swap(source, lines=True, jobs=1, lang="en").rewritten == 1_000
 
 
+@pytest.mark.parametrize("number", ["9" * 6_000, "0.1000000000000000000001", "1E5", "-0", "1e999"])
+def test_numbers_next_to_a_text_keep_their_digits(tmp_path: Path, number: str) -> None:
+    """Python reads at most 4,300 digits of a whole number, and rounds others."""
+    file = tmp_path / "a.jsonl"
+    file.write_text(f'{{"text":"He left.","n":[{number}]}}\n')
+    assert swap(file, jobs=1).out.read_text() == f'{{"text":"She left.","n":[{number}]}}\n'
+
+
+def test_a_place_with_too_many_digits_is_no_annotation(tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    names = ("Pronoun", "A", "B")
+    row = dict.fromkeys(names, "He") | {f"{name}-offset": "9" * 6_000 for name in names}
+    file.write_text(json.dumps({"text": "He left."} | row) + "\n")
+    assert json.loads(swap(file, jobs=1).out.read_text()) == {"text": "She left."} | row
+
+
 def test_half_of_a_surrogate_pair_stays_as_it_is(tmp_path: Path) -> None:
     source = tmp_path / "texts.jsonl"
     source.write_text('{"text": "He is \\ud83d here."}\n{"text": "It is his."}\n')

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import evenhand
-from evenhand import BadInput, swap
+from evenhand import BadInput, EvenhandError, swap
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 
@@ -41,6 +41,44 @@ def test_a_link_out_of_the_folder_is_refused(texts: Path, link: str) -> None:
     with pytest.raises(BadInput, match=f"{link}' is a link"):
         evenhand.swap(texts, jobs=1)
     assert not texts.with_name("texts.swapped").exists()
+
+
+@pytest.mark.parametrize(
+    "command", ["swap texts --out o", "swap around --out o", "swap texts/one.txt --out around/o.txt"]
+)
+def test_links_in_a_circle_are_refused(
+    texts: Path, command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before Python 3.13 `Path.resolve` raises a RuntimeError for them."""
+    monkeypatch.chdir(texts.parent)
+    Path("around").symlink_to("around")
+    Path("texts/a.txt").symlink_to("b.txt")
+    Path("texts/b.txt").symlink_to("a.txt")
+    assert run_command(app, command.split()) == 2
+    assert "Traceback" not in capsys.readouterr().err
+    assert sorted(path.name for path in Path().iterdir()) == ["around", "texts"]
+
+
+def test_a_file_takes_the_place_of_a_link_to_nothing(texts: Path) -> None:
+    out = texts.with_name("o.txt")
+    out.symlink_to(out)
+    assert evenhand.swap(texts / "one.txt", out, jobs=1, grammar="rules", lang="en").out.read_text() != TEXT
+
+
+def test_an_output_folder_that_is_a_file_leaves_no_litter(texts: Path) -> None:
+    out = texts.with_name("o")
+    out.symlink_to(out)
+    with pytest.raises(EvenhandError, match="must be a folder"):
+        evenhand.swap(texts, out, jobs=1, lang="en")
+    assert sorted(path.name for path in texts.parent.iterdir()) == ["o", "texts"]
+
+
+def test_the_edits_of_a_stopped_swap_of_a_folder_go_with_the_next_swap(texts: Path) -> None:
+    """They are of other texts, or with other settings, so nothing resumes them."""
+    stopped = texts.with_name(".o.0123abcd.part")
+    stopped.touch()
+    evenhand.swap(texts, texts.with_name("o"), jobs=1, grammar="rules", lang="en")
+    assert not stopped.exists()
 
 
 def test_a_link_within_the_folder_is_a_file_like_others(texts: Path) -> None:

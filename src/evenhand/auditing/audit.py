@@ -18,7 +18,7 @@ from evenhand.auditing.sampling import deviations, warning
 from evenhand.auditing.spec import AuditSpec, PlannedTask, Reader, caveats
 from evenhand.checks.doctor import preflight
 from evenhand.checks.fit import fit, flaw_warnings
-from evenhand.core.files import slug
+from evenhand.core.files import real_path, slug
 from evenhand.core.loop import Task, measure_all, questions_of
 from evenhand.core.model import Model, TokenCounter, about, kind_of
 from evenhand.core.progress import one_bar, showing
@@ -311,7 +311,7 @@ def named_sources(
     ]
     names = [source.name for source in loaded]
     named = [
-        replace(source, place=replace(source.place, name=with_parent(Path(source.place.source).resolve())))
+        replace(source, place=replace(source.place, name=with_parent(real_path(source.place.source))))
         if source.given is None and names.count(source.name) > 1 and not source.place.on_hub
         else source
         for source in loaded

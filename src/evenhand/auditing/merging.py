@@ -13,7 +13,7 @@ from evenhand import suites
 from evenhand.auditing.sampling import restrict_task, sampled_tasks
 from evenhand.auditing.spec import Reader
 from evenhand.checks.choices import TASK, can_do_the_task, without_passed
-from evenhand.core.files import prepare
+from evenhand.core.files import prepare, real_path
 from evenhand.core.loop import Task, measure_all
 from evenhand.core.model import Model
 from evenhand.core.scores import Result
@@ -118,7 +118,7 @@ def _is_other_file(before: TaskRecord, now: TaskRecord) -> bool:
     old, new = (task.dataset_options.get("file") for task in (before, now))
     if old is None or new is None or _content(before) == _content(now):
         return False
-    return Path(old).expanduser().resolve() != Path(new).expanduser().resolve()
+    return real_path(Path(old).expanduser()) != real_path(Path(new).expanduser())
 
 
 def _content(task: TaskRecord) -> tuple[object, ...]:

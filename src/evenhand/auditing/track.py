@@ -10,7 +10,7 @@ from typing import Any
 
 from evenhand.auditing.audit import named_sources, run_folder
 from evenhand.auditing.spec import AuditSpec
-from evenhand.core.files import CHECKPOINT, prepare, read_parsed
+from evenhand.core.files import CHECKPOINT, prepare, read_parsed, real_path
 from evenhand.core.typed import Named
 from evenhand.errors import BadInput, OtherModel, RunError
 from evenhand.models import ModelSource
@@ -80,9 +80,9 @@ def measure_checkpoints(
 
 def _check_out(out: Path, runs: Sequence[Path]) -> None:
     """Raise an error if the folder has other runs than those of this curve."""
-    on_curve = {path.resolve() for path in runs}
+    on_curve = {real_path(path) for path in runs}
     inside = sorted(out.iterdir()) if out.is_dir() else []
-    if strange := [path for path in inside if _is_run(path) and path.resolve() not in on_curve]:
+    if strange := [path for path in inside if _is_run(path) and real_path(path) not in on_curve]:
         raise RunError(
             f"'{out}' has runs that are not on this curve: {', '.join(path.name for path in strange[:3])}. Choose "
             "another `out`. If the runs belong to the training, give their folders among the models."
@@ -152,7 +152,7 @@ def checkpoints(models: str | Path | Sequence[str | Path], revision: Named = Non
     if len({folder.parent for folder in folders}) == 1 and all(_is_step(folder) for folder in folders):
         given.sort(key=lambda name: _number(Path(name)))  # a shell puts checkpoint-1000 before checkpoint-200
     points = [point for name in given for point in _expand(name)]
-    places = [str(Path(point).resolve()) if Path(point).is_dir() else str(point) for point in points]
+    places = [str(real_path(point)) if Path(point).is_dir() else str(point) for point in points]
     if twice := [place for place in places if places.count(place) > 1]:
         raise BadInput(f"'{twice[0]}' is given twice. Give each checkpoint once, in the order of the training.")
     if len(points) < 2:

@@ -18,7 +18,7 @@ from evenhand.analysis.change import Change, changes, changes_frame
 from evenhand.analysis.comparison import Comparison
 from evenhand.calls.audit import audit
 from evenhand.calls.train_and_measure import check
-from evenhand.core.files import prepare, public_path, read_parsed, write_whole
+from evenhand.core.files import prepare, public_path, read_parsed, real_path, write_whole
 from evenhand.core.foreign import foreign
 from evenhand.core.items import Pair
 from evenhand.core.model import Model, check_model
@@ -143,7 +143,7 @@ def debias(
     if how.trains and source.given is not None:
         raise BadInput(f"The method '{how.name}' trains a checkpoint. Got the object '{source.name}'. Give a folder.")
     out = Path(out).expanduser()
-    if source.given is None and out.resolve() in (given := Path(str(model)).expanduser().resolve(), *given.parents):
+    if source.given is None and real_path(out) in (given := real_path(Path(str(model)).expanduser()), *given.parents):
         raise BadInput(
             f"The model '{model}' is in '{out}', the folder of the new model and its runs. Choose another `out`."
         )
@@ -185,7 +185,7 @@ def debias(
             record |= ({"corpus": public_path(corpus)} if how.needs_texts else {}) | how.record
             record |= {"language": language, "alarms": debiased.alarms}  # on the page
             write_whole(out / RECORD, lambda file: file.write(json.dumps(record, indent=1).encode()))
-        if wrapped is None and out.resolve() in folder.resolve().parents:
+        if wrapped is None and real_path(out) in real_path(folder).parents:
             with guarded():
                 _complete_card(debiased, how.says(public_path(corpus)))
         page.write([before, after], out / page.FILE)

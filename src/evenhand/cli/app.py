@@ -2,6 +2,7 @@
 
 import gc
 import inspect
+import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial, wraps
@@ -24,7 +25,7 @@ from evenhand.training import processes
 
 
 def _parse_batch_size(text: str) -> int | str:
-    if text != "auto" and not text.isdecimal():
+    if not re.fullmatch("auto|[0-9]{1,9}", text):
         raise BadInput(f"--batch-size must be auto or a whole number of at least 1. Got '{text}'.")
     return text if text == "auto" else int(text)
 

@@ -4,7 +4,6 @@
 """
 
 import os
-import tomllib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from evenhand.cli import terminal
 from evenhand.cli.show import print_answer
 from evenhand.cli.terminal import Json, Plugins, Yes, as_options, print_json, print_or_write
 from evenhand.core import parameters as ask
-from evenhand.core.files import read_given
+from evenhand.core.files import from_toml, read_given
 from evenhand.core.parameters import Argument, Says, select_parameters
 from evenhand.errors import BadInput, UnfitModel, check_known
 
@@ -84,7 +83,7 @@ def from_config(context: typer.Context, path: Path | None) -> Path | None:
     """
     if path is None or context.resilient_parsing:
         return path
-    given = read_given(path.expanduser(), tomllib.loads, "--config", "It is a TOML file of options.")
+    given = read_given(path.expanduser(), from_toml, "--config", "It is a TOML file of options.")
     known = {max(param.opts, key=len).lstrip("-"): param for param in context.command.params}  # without --
     known = {name: param for name, param in known.items() if name not in ("config", "help")}
     defaults = {}

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Unpack
 
 from evenhand.cli import terminal
 from evenhand.cli.terminal import Json, Names, Plugins, print_json, print_or_write
-from evenhand.core.files import check_new, read_parsed
+from evenhand.core.files import check_new, read_parsed, real_path
 from evenhand.core.parameters import COMPARED, Argument, Export, Force, Rescore, Says, Several, TableOptions
 from evenhand.errors import BadInput, RunError, check_known
 
@@ -240,7 +240,7 @@ def _describe_run(folder: Path, listed: Any) -> tuple[dict[str, Any], list[Any]]
     """A run as plain data, and its headline rows, which are empty if the run is unfinished or cannot be read."""
     from evenhand.runs.folder import StoredRun
 
-    is_root = listed.folder == folder.resolve().name and (folder / "run.json").exists()
+    is_root = listed.folder == real_path(folder).name and (folder / "run.json").exists()
     path = folder if is_root else folder / listed.folder
     about = {"run": str(path), "state": listed.state, "started": listed.started, "model": listed.model}
     try:

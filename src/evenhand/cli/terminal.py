@@ -18,6 +18,7 @@ from typing import Annotated, Any
 
 import typer
 
+from evenhand.core.files import from_json, write_whole
 from evenhand.core.parameters import OUTPUT, RESULTS, WHAT, Says, Several
 from evenhand.core.shown import UNSEEN, replace_control_characters
 from evenhand.errors import BadInput, EvenhandError, RunError
@@ -238,8 +239,6 @@ def print_json(data: object) -> None:
 
 def print_or_write(text: str, out: Path | None) -> None:
     """Print a text, or write it to a file, which ends with a line break."""
-    from evenhand.core.files import write_whole
-
     text = text.rstrip("\n")
     if out is None:
         show(text)
@@ -252,7 +251,7 @@ def json_values(options: Names, kind: str, example: str) -> dict[str, Any]:
     values: dict[str, Any] = dict(option_values(options, kind, example))
     for name, value in values.items():
         with suppress(ValueError):
-            values[name] = json.loads(value)
+            values[name] = from_json(value)
     return values
 
 

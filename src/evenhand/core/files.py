@@ -4,6 +4,7 @@ import json
 import os
 import re
 import tempfile
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -25,6 +26,7 @@ LARGEST = 2**28
 """The most bytes that a file of settings or results may have."""
 CHECKPOINT = re.compile(r"(checkpoint|ckpt|step|epoch)[-_]?\d+|(final|best|last)([-_](checkpoint|model))?", re.I)
 """Names that trainings often give to folders of checkpoints."""
+LONG_NUMBER = re.compile(r"\b(?:0[xob][0-9a-fA-F_]{300}|\d[\d_]{300})")
 UNFINISHED = ".unfinished"
 """The suffix of files that are being written. The next write to the folder removes those of killed processes."""
 
@@ -68,6 +70,13 @@ def from_json(text: str) -> Any:
     )
 
 
+def from_toml(text: str) -> dict[str, Any]:
+    """Parse TOML. Raises ValueError if it is damaged, nested too deeply, or has an integer too large to be printed."""
+    if LONG_NUMBER.search(text):
+        raise ValueError("it has a number of more than 300 digits")
+    return parse_text(text, tomllib.loads)
+
+
 def json_lines(path: Path) -> Iterator[tuple[int, Any]]:
     """The number and value of each line of a JSON Lines file; empty lines are skipped."""
     with path.open(encoding="utf-8") as file:
@@ -86,9 +95,14 @@ def prepare(path: Path) -> None:
         tempfile.TemporaryFile(dir=path).close()
     except (FileExistsError, NotADirectoryError) as error:
         file = next((p for p in (path, *path.parents) if p.is_file()), path)
-        raise RunError(f"The output must be a folder, but '{file}' is a file. Choose another folder.") from error
+        raise RunError(f"The output must be a folder, but '{file}' is not one. Choose another folder.") from error
     except OSError as error:
         raise RunError(f"The output folder '{path}' cannot be written: {error.strerror}. Choose another.") from error
+
+
+def real_path(path: str | Path) -> Path:
+    """The absolute path without links. Of links in a circle, `Path.resolve` raises an error before Python 3.13."""
+    return Path(os.path.realpath(path))
 
 
 def check_new(path: Path, force: bool, option: str = "out") -> None:

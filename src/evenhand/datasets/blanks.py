@@ -4,6 +4,7 @@ A file has categories, each with professions and templates. A template has one o
 if there are professions, {profession}.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -128,8 +129,8 @@ def _read_category(category: Mapping[str, Any], reading: str, place: str) -> dic
             raise BadInput(f'{place}: {key} must be a list, as in {key} = ["...", "..."]. Got {category[key]!r}.')
     professions = [_read_entry(entry, reading, place) for entry in category.get("professions", [])]
     templates = [text for entry in category["templates"] if (text := _read_entry(entry, reading, place)["text"])]
-    if twice := [t for t in templates if templates.count(t) > 1]:
-        raise BadInput(f"{place}: the template {twice[0]!r} occurs twice.")
+    if len(set(templates)) < len(templates):
+        raise BadInput(f"{place}: the template {Counter(templates).most_common(1)[0][0]!r} occurs twice.")
     for template in templates:
         slots = SLOT.findall(template)
         if sum(slot in PRONOUNS for slot in slots) != 1:

@@ -4,7 +4,6 @@ Our sets are modelled on NLI-CoAL (Anantaprayoon et al. 2024). A user's file has
 man; [words], occupations by stereotyped gender; and [captions], each with one {who}.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
@@ -15,6 +14,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from evenhand.core.dataset import Dataset, Partners
+from evenhand.core.files import from_json
 from evenhand.core.foreign import need
 from evenhand.core.items import NliPair
 from evenhand.datasets.faults import clean
@@ -214,7 +214,7 @@ def controlled_rows(language: str, part: str) -> list[dict[str, Any]]:
 def _read(path: Path) -> list[dict[str, Any]]:
     """The rows of a file of the release: it is named .json, but has one object per line."""
     try:
-        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        return [from_json(line) for line in path.read_text(encoding="utf-8").splitlines()]
     except (OSError, ValueError) as error:
         raise BadInput(f"'{path}' cannot be read: {error}. Fetch it again, or copy the release's file.") from error
 

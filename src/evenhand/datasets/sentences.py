@@ -4,7 +4,6 @@ The Equity Evaluation Corpus (Kiritchenko and Mohammad 2018) is read from a user
 """
 
 import re
-import tomllib
 from collections.abc import Iterator
 from functools import partial
 from itertools import chain
@@ -14,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from evenhand.core.dataset import FEMALE_MALE, SAMPLES, Dataset
-from evenhand.core.files import parse_text, read_given
+from evenhand.core.files import from_toml, read_given
 from evenhand.core.items import Sentence
 from evenhand.core.questions import Span
 from evenhand.datasets import blanks, nli, word_sets
@@ -59,7 +58,7 @@ def from_file(file: str, sha256: str = "") -> Dataset:
     """
     text = read_given(Path(file).expanduser(), str, "The template file", "Give a TOML file in UTF-8.")
     try:
-        data = parse_text(text, tomllib.loads)
+        data = from_toml(text)
     except ValueError as error:
         raise BadInput(f"{file} is not valid TOML: {error}.") from error
     for key in TEXTS:

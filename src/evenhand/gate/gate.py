@@ -12,7 +12,7 @@ import pandas as pd
 from evenhand.analysis.change import differences
 from evenhand.core.dataset import ESTIMANDS, Design, base_name
 from evenhand.core.estimands import ItemRow, SummaryRow, rows
-from evenhand.core.files import public_path
+from evenhand.core.files import public_path, real_path
 from evenhand.core.loop import Task
 from evenhand.core.model import UNCHECKED, Finding
 from evenhand.core.typed import check_fields, typed
@@ -156,7 +156,7 @@ class Gate:
             against = baseline if rule.on == "worse" else None
             if rule.on == "worse" and not against and not later:
                 self._fail(number, "worse_by_at_most needs a baseline run. Give `baseline`, or name it in the policy.")
-            if against and against.path.resolve() == path.resolve():
+            if against and real_path(against.path) == real_path(path):
                 self._fail(number, f"the baseline is the run itself, '{path}'. Give another run as the baseline.")
             dataset = self._dataset(number, known)
             about.append((rule, dataset))

@@ -1,13 +1,12 @@
 """The rules of a gate, and the policy file that holds them."""
 
 import math
-import tomllib
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from evenhand.core.dataset import ESTIMANDS
-from evenhand.core.files import read_given
+from evenhand.core.files import from_toml, read_given
 from evenhand.core.measure import Traits
 from evenhand.errors import BadInput, UnknownName, check_known
 from evenhand.measures import MEASURES
@@ -130,7 +129,7 @@ class Rule:
 def read(path: str | Path) -> dict[str, Any]:
     """Read the fields of a `Gate` from a policy file in TOML. The path of its baseline is relative to the file."""
     path = Path(path).expanduser()
-    data = read_given(path, tomllib.loads, "The policy", "It must be a TOML file in UTF-8.")
+    data = read_given(path, from_toml, "The policy", "It must be a TOML file in UTF-8.")
     tables, baseline = data.get("rule", []), data.get("baseline")
     most, unfit = data.get("max_unscored", MAX_UNSCORED), data.get("allow_unfit", False)
     try:

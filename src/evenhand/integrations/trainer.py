@@ -20,7 +20,7 @@ from evenhand.auditing.audit import run_tasks
 from evenhand.auditing.merging import finish
 from evenhand.auditing.spec import AuditSpec, PlannedTask
 from evenhand.calls.audit import GateAndPage
-from evenhand.core.files import prepare
+from evenhand.core.files import prepare, real_path
 from evenhand.core.loop import questions_of
 from evenhand.core.progress import showing
 from evenhand.core.way import UNASKED
@@ -196,7 +196,7 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
             return ""
         if any(rule.worse_by_at_most is not None for rule in self.gate.rules):
             baseline = self.gate.baseline or Run.load(self._runs()[0][0])
-            if baseline.path.resolve() == run.path.resolve():
+            if real_path(baseline.path) == real_path(run.path):
                 return ""
             self.gate = replace(self.gate, baseline=baseline)
         verdict = self.gate.judge(run)

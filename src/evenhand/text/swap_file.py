@@ -25,7 +25,7 @@ from filelock import FileLock, Timeout
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from evenhand._version import __version__
-from evenhand.core.files import check_new, prepare, write_whole
+from evenhand.core.files import check_new, prepare, real_path, write_whole
 from evenhand.core.parameters import Swap, describe
 from evenhand.core.progress import bar
 from evenhand.datasets.files.language import check_language, not_english_files
@@ -122,7 +122,7 @@ def swap(
         )
     check_share(share)
     source = Path(file).expanduser()
-    place = source if source.name.strip(".") else source.resolve()  # for . and .., next to the folder they stand for
+    place = source if source.name.strip(".") else real_path(source)  # for . and .., next to the folder they stand for
     target = Path(out).expanduser() if out else place.parent / f"{place.stem}.swapped{place.suffix}"
     columns = (column,) if isinstance(column, str) else tuple(column)
     if not columns or len(set(columns)) < len(columns):
@@ -190,7 +190,7 @@ def _check_paths(source: Path, target: Path, job: Job) -> None:
         (target.suffix != suffix, f"`out` must have the suffix of the file, '{suffix}'. Got '{target}'."),
         (text and job.columns != ("text",), f"A {TEXT} file has no columns. Got `column` {', '.join(job.columns)}."),
         (not text and job.lines, f"`lines` is for {TEXT} files only: in a {suffix} file each row is a document."),
-        (target.resolve() == source.resolve(), f"'{target}' would replace the original. Choose another `out`."),
+        (real_path(target) == real_path(source), f"'{target}' would replace the original. Choose another `out`."),
     ):
         if wrong:
             raise BadInput(why)
@@ -211,7 +211,7 @@ def _swap_folder(folder: Path, out: Path, job: Job, lang: str | None) -> Swapped
     files = texts_in(folder, decoded=True)
     skipped = {} if lang else not_english_files(folder, files, lambda path: joined_texts(path, _job_for(path, job)))
     files = [path for path in files if str(path.relative_to(folder)) not in skipped]
-    before, after = folder.resolve(), out.resolve()
+    before, after = real_path(folder), real_path(out)
     if after.is_relative_to(before) or before.is_relative_to(after):
         raise BadInput(f"`out` must be neither '{folder}' nor a folder in or around it. Got '{out}'.")
     part = _part_path(out, folder, job, job.augment, job.trail, job.force, [(str(p), p.stat().st_size) for p in files])
@@ -219,7 +219,7 @@ def _swap_folder(folder: Path, out: Path, job: Job, lang: str | None) -> Swapped
         check_new(out, job.force)
     for path in files:
         _check_paths(path, out / path.relative_to(folder), _job_for(path, job))
-    prepare(out.parent)
+    prepare(out)
     rules, names, documents, rewritten = Counter[str](), Counter[str](), 0, 0
     with lock_swap(part):
         count_finished(part)  # to remove a last line that a killed process left incomplete
@@ -237,6 +237,7 @@ def _swap_folder(folder: Path, out: Path, job: Job, lang: str | None) -> Swapped
             rules.update(done["edits"])
             names.update(done["names"])
     part.unlink(missing_ok=True)
+    _remove_stale_parts(out)
     edits, stay = dict(sorted(rules.items())), dict(names.most_common())
     return Swapped(documents, rewritten, edits, out, None, stay, len(files), skipped)
 
@@ -274,7 +275,7 @@ def _swap_one(source: Path, target: Path, job: Job, lang: str | None) -> Swapped
 def _part_path(target: Path, source: Path, job: Job, *more: object) -> Path:
     """The path of the file that keeps the edits while a swap runs; its name depends on the texts and settings."""
     about = source.stat()
-    settings = repr([str(source.resolve()), about.st_size, about.st_mtime_ns, job, __version__, more])
+    settings = repr([str(real_path(source)), about.st_size, about.st_mtime_ns, job, __version__, more])
     return target.with_name(f".{target.name}.{hashlib.sha256(settings.encode()).hexdigest()[:8]}.part")
 
 

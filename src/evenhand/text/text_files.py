@@ -3,11 +3,13 @@
 import csv
 import io
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice, pairwise
 from pathlib import Path
+from secrets import token_hex
 from typing import IO, Any, Literal, TypeVar
 
 from evenhand.datasets.files.plain_text import TEXT, read_plain
@@ -183,15 +185,20 @@ def _tsv_row(body: str, row: dict[str, str], changed: dict[str, str]) -> str:
 
 
 def _jsonl_row(body: str, row: dict[str, Any], changed: dict[str, Any]) -> str:
-    old = json.loads(body)  # read again, since `row` has lost the digits of very long numbers
+    mark = token_hex()  # for numbers, whose digits stay as they are
+
+    def text(row: dict[str, Any], ascii_only: bool, *separators: str) -> str:
+        made = json.dumps(row, ensure_ascii=ascii_only, separators=separators)
+        return re.sub(f'"{mark}(.*?)"', r"\1", made)
+
+    old = json.loads(body, parse_int=mark.__add__, parse_float=mark.__add__)
     ascii_only = body.isascii()
-    spaced = json.dumps(old, ensure_ascii=ascii_only, separators=(",", ":")) != body.strip()
-    separators = (", ", ": ") if spaced else (",", ":")
-    new = json.dumps(old | changed, ensure_ascii=ascii_only, separators=separators)
+    separators = (",", ":") if text(old, ascii_only, ",", ":") == body.strip() else (", ", ": ")
+    new = text(old | changed, ascii_only, *separators)
     try:
         new.encode()
     except UnicodeEncodeError:  # half of a surrogate pair, which must be escaped
-        return json.dumps(old | changed, separators=separators)
+        return text(old | changed, True, *separators)
     return new
 
 
@@ -230,13 +237,14 @@ def write_edit_log(file: IO[bytes], documents: Iterable[Edits], columns: Sequenc
 
 
 MARKED = ("Pronoun", "A", "B")
+OFFSET = re.compile("[0-9]{1,12}")
 
 
 def _is_annotated(row: Mapping[str, Any], column: str) -> bool:
     """Whether a row has GAP's columns, and they agree with the text in `column`."""
     for name in MARKED:
         marked, start = row.get(name), str(row.get(f"{name}-offset"))
-        if not (isinstance(marked, str) and start.isdecimal() and row[column].startswith(marked, int(start))):
+        if not (isinstance(marked, str) and OFFSET.fullmatch(start) and row[column].startswith(marked, int(start))):
             return False
     return True
 

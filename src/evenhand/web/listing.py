@@ -16,7 +16,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
 
-from evenhand.core.files import public_path, read_parsed
+from evenhand.core.files import public_path, read_parsed, real_path
 from evenhand.errors import EvenhandError, NewerRun, RunError
 from evenhand.gate.verdict import Verdict
 from evenhand.runs.files import GATE, VOUCHED
@@ -79,7 +79,7 @@ class Runs:
 
     def __init__(self, folder: Path) -> None:
         self.folder = public_path(folder)
-        self.root = folder.resolve()
+        self.root = real_path(folder)
 
     def all(self) -> list[Listed]:
         return sorted((self._list_run(folder) for folder in self.folders()), key=lambda run: run.started, reverse=True)
@@ -143,8 +143,7 @@ class Runs:
         """Raise RunError if a file that a page may read is a link out of the served folder, a pipe or a device."""
         above = [path for path in folder.parents if path.is_relative_to(self.root)]
         for path in (*folder.iterdir(), *(path / RECORD for path in above if (path / RECORD).is_symlink())):
-            # Path.resolve would fail at a link to itself, which is not a file.
-            if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(self.root):
+            if path.is_symlink() and not real_path(path).is_relative_to(self.root):
                 raise RunError(f"{path.name} is a link to a place outside the served folder. Replace it with a copy.")
             if not (path.is_file() or path.is_dir()) and os.path.lexists(path):  # a temporary file may be gone
                 raise RunError(f"{path.name} is not a file, and was not written by an audit. Remove or replace it.")

@@ -1,5 +1,7 @@
 """Reading users' files: every format gives the same rows, and bad ones are refused with file and line."""
 
+import json
+import time
 from pathlib import Path
 
 import pandas as pd
@@ -29,6 +31,19 @@ def test_every_format_gives_the_same_rows(tmp_path: Path, suffix: str) -> None:
     table = [row for _, row in rows(write(tmp_path / f"a{suffix}"), ("text",))]
     assert [row["text"] for row in table] == TEXTS
     assert [row["n"] for row in table] == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl"])
+def test_a_hundred_thousand_columns_take_no_longer_than_as_many_rows(tmp_path: Path, suffix: str) -> None:
+    """A name that is looked for among all others for each of them would take minutes."""
+    path, names = tmp_path / f"a{suffix}", ["text", *map(str, range(100_000))]
+    mark = "\t" if suffix == ".tsv" else ","
+    made = json.dumps(dict.fromkeys(names, "x")) if suffix == ".jsonl" else mark.join(names) + "\n" + mark.join(names)
+    path.write_text(made + "\n")
+    start = time.monotonic()
+    ((_, row),) = rows(path, ("text",))
+    assert len(row) == len(names)
+    assert time.monotonic() - start < 5
 
 
 def test_quotes_in_a_tsv_are_text_and_comments_are_passed_over(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from evenhand.core.files import real_path
 from evenhand.datasets.files.rows import SUFFIXES, check_text
 from evenhand.errors import BadInput
 
@@ -115,7 +116,7 @@ def texts_in(folder: Path, *, decoded: bool = False) -> list[Path]:
     Raises BadInput if there are none, or if a link leads out of the folder, to files that the user did not name. With
     `decoded`, all files are read, and it raises BadInput if one is not UTF-8, before any output is written.
     """
-    paths, resolved = list[Path](), folder.resolve()
+    paths, resolved = list[Path](), real_path(folder)
     for parent, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         texts = [
@@ -124,7 +125,7 @@ def texts_in(folder: Path, *, decoded: bool = False) -> list[Path]:
             if not name.startswith(".") and Path(name).suffix in (TEXT, *SUFFIXES) and not name.endswith(LOG)
         ]
         for path in (*texts, *(Path(parent, name) for name in folders)):
-            if path.is_symlink() and (resolved not in path.resolve().parents or not path.exists()):
+            if path.is_symlink() and (resolved not in real_path(path).parents or not path.exists()):
                 raise BadInput(f"'{path}' is a link that is broken or leads out of '{folder}'. Remove or replace it.")
         paths += texts
     if not paths:

@@ -2,6 +2,7 @@
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from itertools import chain
@@ -140,8 +141,9 @@ def check_text(path: Path) -> None:
 
 
 def _check_columns(place: object, names: Sequence[str], columns: Sequence[str]) -> None:
-    if twice := [name for name in names if list(names).count(name) > 1]:
-        raise BadInput(f"{place}: the column '{twice[0]}' occurs twice. Give each column its own name.")
+    if len(set(names)) < len(names):
+        twice = Counter(names).most_common(1)[0][0]
+        raise BadInput(f"{place}: the column '{twice}' occurs twice. Give each column its own name.")
     for column in columns:
         if column not in names:
             near = get_close_matches(column, names, n=1)

@@ -4,7 +4,6 @@ BBQ (Parrish et al. 2022) is English. Rows of EsBBQ, CaBBQ, KoBBQ and GerBBQ+ ar
 MBBQ (Neplenbroek et al. 2024) have BBQ's fields. The control questions of MBBQ are about two people of one gender.
 """
 
-import json
 from ast import literal_eval
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from evenhand.core.dataset import Dataset
+from evenhand.core.files import from_json
 from evenhand.core.items import Choice
 from evenhand.datasets.files.releases import RELEASES, find_release
 from evenhand.datasets.files.rows import rows
@@ -66,7 +66,7 @@ class Source:
     part: str
     language: str = "en"
     lines: Callable[[Path], Iterable[tuple[int, Any]]] = text_lines
-    read: Callable[[Any], Row | None] = json.loads
+    read: Callable[[Any], Row | None] = from_json
     """Convert what `lines` gives to a row with BBQ's fields; None if it is no question."""
     control: bool = False
     """Whether its questions are unrelated to stereotypes."""

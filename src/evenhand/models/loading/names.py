@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from evenhand.core.files import CHECKPOINT, read_parsed
+from evenhand.core.files import CHECKPOINT, read_parsed, real_path
 from evenhand.errors import ModelNotFound
 from evenhand.models.engines import ENGINES, prefix_of
 
@@ -70,7 +70,7 @@ def find(name: str) -> ModelPlace:
     except OSError as error:
         raise ModelNotFound(f"'{name}' cannot be accessed: {error.strerror}. Give a folder or a Hub id.") from error
     if is_folder:
-        resolved = folder.resolve()
+        resolved = real_path(folder)
         name = with_parent(resolved) if CHECKPOINT.fullmatch(resolved.name) else resolved.name  # "run-7/checkpoint-500"
         return ModelPlace(name, str(folder), on_hub=False)
     if is_file and folder.suffix.lower() in (GGUF, *VECTORS):

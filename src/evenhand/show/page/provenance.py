@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evenhand.core.files import public_path, read_parsed
+from evenhand.core.files import public_path, read_parsed, real_path
 from evenhand.gate.verdict import CODES, worst_verdict
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import AuditRecord, TaskRecord
@@ -98,7 +98,7 @@ def debiasing(runs: Sequence[StoredRun]) -> Mapping[str, Any] | None:
     if len(runs) != 2:
         return None
     try:
-        parent = Path(os.path.commonpath([run.path.resolve() for run in runs]))
+        parent = Path(os.path.commonpath([real_path(run.path) for run in runs]))
     except ValueError:  # on two drives
         return None
     record = _read(parent / DEBIASED)

@@ -11,7 +11,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from evenhand.core.files import check_new, prepare, public_path, write_whole
+from evenhand.core.files import check_new, prepare, public_path, real_path, write_whole
 from evenhand.errors import BadInput
 from evenhand.formats.cells import with_code
 from evenhand.runs.comparable import distinct_names, same_task
@@ -145,7 +145,7 @@ def save(runs: Sequence[StoredRun], out: str | Path | None = None, *, force: boo
     path = Path(out).expanduser() if out is not None else runs[0].path / FILE if len(runs) == 1 else Path(FILE)
     if path.suffix.lower() not in (".html", ".htm"):
         raise BadInput(f"`out` must end in .html, since a page is an HTML file. Got '{path}'.")
-    check_new(path, force or path.resolve() in [(run.path / FILE).resolve() for run in runs])
+    check_new(path, force or real_path(path) in [real_path(run.path / FILE) for run in runs])
     html = page(runs).encode()
     prepare(path.parent)
     write_whole(path, lambda file: file.write(html))
