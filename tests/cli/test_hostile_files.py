@@ -62,7 +62,8 @@ def test_templates(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
         ({**PAIR, "id": "\ud800"}, "line 2: '\\ud800' is half of a surrogate pair"),
         ({**PAIR, "stereotype": "He is \udfff."}, "is half of a surrogate pair"),
         ({**PAIR, "stereotype": LONG}, "line 2: A sentence has 12,000 characters, and at most 10,000"),
-        ({**PAIR, "counterpart": [[[LONG]]]}, "line 2: A sentence has"),
+        ({**PAIR, "counterpart": [[[LONG]]]}, "line 2: 'counterpart' must be a text. Got"),
+        ({**PAIR, "stereotype": {"text": "He is a nurse."}}, "line 2: 'stereotype' must be a text. Got"),
     ],
 )
 @pytest.mark.parametrize("command", [["audit", "--pairs"], ["datasets", "lint"]])

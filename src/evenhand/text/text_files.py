@@ -237,14 +237,14 @@ def write_edit_log(file: IO[bytes], documents: Iterable[Edits], columns: Sequenc
 
 
 MARKED = ("Pronoun", "A", "B")
-OFFSET = re.compile("[0-9]{1,12}")
 
 
 def _is_annotated(row: Mapping[str, Any], column: str) -> bool:
     """Whether a row has GAP's columns, and they agree with the text in `column`."""
     for name in MARKED:
-        marked, start = row.get(name), str(row.get(f"{name}-offset"))
-        if not (isinstance(marked, str) and OFFSET.fullmatch(start) and row[column].startswith(marked, int(start))):
+        word, start = row.get(name), str(row.get(f"{name}-offset"))
+        is_place = start.isdecimal() and len(start) < 12
+        if not (isinstance(word, str) and is_place and row[column].startswith(word, int(start))):
             return False
     return True
 

@@ -47,6 +47,11 @@ def lines(path: Path, *rows: Any) -> Path:
     return path
 
 
+def parquet(path: Path, written: list[Any]) -> Path:
+    pd.DataFrame({"id": ITEM, "written": written}).to_parquet(path)
+    return path
+
+
 def saved(path: Path, content: bytes) -> Path:
     path.write_bytes(content)
     return path
@@ -111,6 +116,9 @@ SOURCES: dict[str, Callable[[Path], Source]] = {
 }
 ALSO: dict[str, Callable[[Path], Source]] = {
     "a list in a row": lambda d: lines(d / "a.jsonl", {"id": ITEM, "written": TEXTS}),
+    "a list with a gap": lambda d: lines(d / "a.jsonl", {"id": ITEM, "written": [*TEXTS, None]}),
+    "lists in parquet": lambda d: parquet(d / "a.parquet", [TEXTS[:3], TEXTS[3:]]),
+    "a missing value of pandas": lambda d: pd.DataFrame({"id": ITEM, "written": [*TEXTS, pd.NA]}),
     "rows with the ids of a batch": lambda d: lines(d / "a.jsonl", *({"custom_id": ITEM, "text": t} for t in TEXTS)),
     "an index": lambda d: pd.DataFrame({"written": TEXTS}, index=pd.Index([ITEM] * 4, name="id")),
     "turns in parts": lambda d: log(d / "a.json", asked=[{"role": "user", "content": [{"text": PROMPT}]}]),
@@ -250,6 +258,14 @@ def test_scores_of_masked_models_are_not_asked_for_texts(tmp_path: Path) -> None
         (lambda d: lines(d / "a.eval", "She."), {}, "log of inspect_ai"),
         pytest.param(lambda d: saved(d / "a.jsonl", b"\xff\xfe{"), {}, "a.jsonl.* cannot be read"),
         pytest.param(lambda d: lines(d / "a.jsonl", HALF), {}, "line 1: .*surrogate"),
+        *(
+            pytest.param(
+                lambda d, w=w: lines(d / "a.jsonl", {"id": ITEM, "written": w}), {}, "line 1: 'written' must be"
+            )
+            for w in (5, 0.5, True, {"text": "She sang."}, [TEXTS], ["She sang.", 5])
+        ),
+        (lambda d: parquet(d / "a.parquet", [5, 6]), {}, "row 1: 'written' must be a text.*'5', of type int"),
+        (lambda d: pd.DataFrame({"id": [ITEM], "written": [1.5]}), {}, "row 1: 'written' must be a text"),
         pytest.param(lambda d: lines(d / "a.jsonl", {"custom_id": ITEM, "choices": [1]}), {}, "line 1"),
     ],
 )

@@ -145,7 +145,9 @@ def _read(source: pd.DataFrame | Path, columns: Mapping[str, str]) -> Iterator[T
                 else (_from_table([(where, row)], columns))
             )
     else:
-        yield from _from_table(((f"{source}, line {line}", row) for line, row in rows(source, ())), columns)
+        unit = "row" if source.suffix == ".parquet" else "line"
+        numbered = rows(source, (), as_is=True)  # in a parquet file a cell may be a list of texts, or no text
+        yield from _from_table(((f"{source}, {unit} {number}", row) for number, row in numbered), columns)
 
 
 def _from_table(records: Iterable[tuple[str, Mapping[Any, Any]]], columns: Mapping[str, str]) -> Iterator[TextRow]:
@@ -159,10 +161,12 @@ def _from_table(records: Iterable[tuple[str, Mapping[Any, Any]]], columns: Mappi
                 f"columns are: {', '.join(map(str, row))}. Name yours with `columns`, as in written=COLUMN."
             )
         id, prompt = (str(row[name]) if name is not None else "" for name in keys)
-        given = row[text]
-        missing = given is None or (isinstance(given, float) and given != given)
-        several = given if isinstance(given, list | tuple) else [given]
-        yield where, id, prompt, [] if missing else [str(text) for text in several]
+        several = row[text] if isinstance(row[text], list | tuple) else [row[text]]
+        texts = [given for given in several if not (pd.api.types.is_scalar(given) and pd.isna(given))]
+        if wrong := [given for given in texts if not isinstance(given, str)]:
+            got = f"{str(wrong[0])[:60]!r}, of type {type(wrong[0]).__name__}"
+            raise BadInput(f"{where}: '{text}' must be a text, or a list of texts. Got {got}. Is it another column?")
+        yield where, id, prompt, texts
 
 
 def _harness_row(where: str, row: Mapping[str, Any]) -> TextRow | None:

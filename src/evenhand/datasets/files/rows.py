@@ -39,8 +39,8 @@ def rows(
     Lines that start with # at the top of a csv or tsv file are skipped. In a tsv, quotation marks are part of the text,
     unless they enclose a whole field. `hint` is the end of the error about a missing column. `suffix` is the format, if
     the file's name has another suffix. Values are texts; half of a surrogate pair, which JSON can contain, is an error.
-    With `as_is`, values are unchanged, and of a parquet file only `columns` are read. `encoding` and `delimiter` are
-    for csv; other files are UTF-8.
+    With `as_is`, values are unchanged, and of a parquet file only `columns` are read, if any are named. `encoding` and
+    `delimiter` are for csv; other files are UTF-8.
     """
     if not path.is_file():
         raise BadInput(f"There is no file '{path}'.")
@@ -52,6 +52,9 @@ def rows(
             if as_is or suffix in (".csv", ".tsv"):
                 yield line, row
                 continue
+            if wrong := [name for name in columns if isinstance(row[name], list | dict | bytes)]:
+                got = f"{str(row[wrong[0]])[:60]!r}, of type {type(row[wrong[0]]).__name__}"
+                raise BadInput(f"{path}, line {line}: '{wrong[0]}' must be a text. Got {got}.")
             texts = {name: "" if value is None else str(value) for name, value in row.items()}
             if suffix == ".jsonl" and (half := SURROGATE.search("".join((*texts, *texts.values())))):
                 raise BadInput(f"{path}, line {line}: {half[0]!r} is half of a surrogate pair, not a character.")
@@ -66,7 +69,7 @@ def _read(
     path: Path, suffix: str, columns: Sequence[str], as_is: bool, encoding: str, delimiter: str
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     if suffix == ".parquet":
-        return enumerate(chain.from_iterable(parquet_batches(path, columns, only=as_is)), start=1)
+        return enumerate(chain.from_iterable(parquet_batches(path, columns, only=as_is and bool(columns))), start=1)
     if suffix == ".csv":
         return _read_csv(path, columns, encoding, delimiter)
     return (_read_tsv if suffix == ".tsv" else _read_jsonl)(path, columns)
