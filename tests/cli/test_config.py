@@ -1,5 +1,7 @@
 """Options from a TOML file, and how much an audit says."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -64,3 +66,22 @@ def test_how_much_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert run_command(app, [*words, "--quiet", "--verbose"]) == 2
     assert run_command(app, [*words, "--log-file", str(tmp_path / "no" / "log.txt")]) == 2
     assert "--log-file" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is always full")
+def test_a_log_that_cannot_be_written_is_a_line_and_the_audit_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["audit", "--suite", "becpro", "--limit", "4", "--out", str(tmp_path), "--log-file", "/dev/full"]
+    assert run_command(app, words) == 0
+    said = capsys.readouterr().err
+    assert said.count("--log-file '/dev/full' ends here: No space left on device.") == 1
+    assert "Traceback" not in said
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is always full")
+@pytest.mark.parametrize("stderr", ["2>/dev/full", "2>&-"])
+def test_an_error_that_cannot_be_printed_has_its_exit_code(stderr: str) -> None:
+    """Python would end with 1, which means that a gate fails."""
+    done = subprocess.run(f"{sys.executable} -m evenhand gate nothing {stderr}", shell=True)
+    assert done.returncode == 2

@@ -62,7 +62,7 @@ def run(
     A command may end with another code of its own. `reword` is applied to messages and log lines.
     """
     _REWORD.set(reword)
-    log = logging.getLogger("evenhand")
+    log, sys.stderr = logging.getLogger("evenhand"), sys.stderr or io.StringIO()  # None if it is closed
     if not log.handlers:
         log.addHandler(_Handler(reword))
         log.setLevel(logging.ERROR if is_worker_rank() else logging.INFO)
@@ -100,7 +100,8 @@ def _is_interrupt(error: BaseException | None) -> bool:
 
 
 def _print_error(message: str, code: int) -> int:
-    print(f"evenhand: {replace_control_characters(message)}", file=sys.stderr)
+    with suppress(OSError):  # stderr is full
+        print(f"evenhand: {replace_control_characters(message)}", file=sys.stderr)
     return code
 
 
@@ -114,8 +115,19 @@ class _Handler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         from tqdm.auto import tqdm
 
-        with suppress(BrokenPipeError):
+        with suppress(OSError):  # stderr is closed or full
             tqdm.write(replace_control_characters(self.reword(self.format(record))), file=sys.stderr)
+
+
+class _LogFile(logging.FileHandler):
+    """A log file. If it can no longer be written, one line says so, and the work goes on without it."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
+        log, error = logging.getLogger("evenhand"), sys.exc_info()[1]
+        log.removeHandler(self)
+        with suppress(OSError):
+            self.close()
+        log.warning(f"--log-file '{self.baseFilename}' ends here: {getattr(error, 'strerror', error)}.")
 
 
 def log_as(*, quiet: bool, verbose: bool, file: Path | None) -> None:
@@ -128,7 +140,7 @@ def log_as(*, quiet: bool, verbose: bool, file: Path | None) -> None:
         handler.setLevel(level)
     if file:
         try:
-            to_file = logging.FileHandler(file, encoding="utf-8")
+            to_file = _LogFile(file, encoding="utf-8")
         except OSError as error:
             raise BadInput(f"--log-file '{file}' cannot be written: {error.strerror}. Choose another file.") from error
         to_file.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
