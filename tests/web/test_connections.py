@@ -154,7 +154,7 @@ def test_a_visitor_who_reads_nothing_is_let_go(place: tuple[str, int], monkeypat
 
 
 def test_malformed_requests_and_forms_that_break_off_leave_no_line_in_the_terminal(
-    place: tuple[str, int], capfd: pytest.CaptureFixture[str]
+    capfd: pytest.CaptureFixture[str], place: tuple[str, int]
 ) -> None:
     for sent in (
         *(b"\x00\xff\r\n\r\n", b"GET / HTTP/9\r\n\r\n", b"GET /" + b"x" * 10**5),
@@ -167,6 +167,28 @@ def test_malformed_requests_and_forms_that_break_off_leave_no_line_in_the_termin
         connection.sendall(PAGE.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
         assert b"200" in rest(connection)
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize("head", [FORM, FORM.replace(b"Origin", b"X"), PAGE[:-2]])
+def test_a_body_that_is_not_http_leaves_no_line_in_the_terminal(
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+    place: tuple[str, int],
+    head: bytes,
+    at_once: bool,
+) -> None:
+    """It may come before the response, or after it: uvicorn would send a second one, which h11 refuses."""
+    head += b"Transfer-Encoding: chunked\r\n\r\n"
+    with connected(place) as connection:
+        if not at_once:
+            connection.sendall(head)
+            time.sleep(0.2)
+        connection.sendall(b"no number\r\n" if not at_once else head + b"no number\r\n")
+        assert b"HTTP/1.1 " in rest(connection)
+    time.sleep(0.1)
+    assert capfd.readouterr().err == ""
+    assert [record.message for record in caplog.records if record.name == "asyncio"] == []
 
 
 def test_too_large_a_form_gets_a_page(place: tuple[str, int]) -> None:

@@ -243,6 +243,15 @@ class TimedConnection(H11Protocol):
         super().on_response_complete()
         self.waiting_since = self.loop.time()
 
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is not HTTP, and end the connection. h11 refuses a second response to one request."""
+        if self.cycle is not None:
+            self.cycle.disconnected = True  # a response that is under way would be the second one
+            self.cycle.message_event.set()
+        with suppress(h11.LocalProtocolError):
+            super().send_400_response(msg)
+        self.transport.close()
+
     def close_if_late(self) -> None:
         now, closing = self.loop.time(), self.transport.is_closing()
         self.unread_since = min(self.unread_since, now) if self.flow.write_paused or closing else math.inf
