@@ -138,18 +138,21 @@ def unexamined() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def without_pages() -> Iterator[Any]:
     """Audits write no page: drawing one takes seconds. For test files that measure much and look at no page."""
+    from evenhand.cli import terminal
     from evenhand.show.page import runs as page
 
     with pytest.MonkeyPatch.context() as patch:
-        write = page.write
+        real = page.write, terminal.check_pages
         patch.setattr(page, "write", lambda runs, path: None)
-        yield write
+        patch.setattr(terminal, "check_pages", lambda folders: None)
+        yield real
 
 
 @pytest.fixture
 def pages(without_pages: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """For a test among those: audits write their pages."""
-    monkeypatch.setattr("evenhand.show.page.runs.write", without_pages)
+    monkeypatch.setattr("evenhand.show.page.runs.write", without_pages[0])
+    monkeypatch.setattr("evenhand.cli.terminal.check_pages", without_pages[1])
 
 
 @pytest.fixture

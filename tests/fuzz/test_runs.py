@@ -60,10 +60,10 @@ def vouch(run: Path) -> None:
 
 
 def read(reader: tuple[str, ...], folder: Path) -> None:
-    """Run a command that reads; what is not judged or scored again stays as it was."""
+    """Run a command that reads; what is not scored again stays as it was."""
     before = contents(folder)
     command(*reader, watched=folder)
-    assert reader[0] in ("gate", "rescore") or contents(folder) == before
+    assert reader[0] == "rescore" or contents(folder) == before
 
 
 def altered(data: st.DataObject, file: Path, value: Any) -> None:

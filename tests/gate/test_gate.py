@@ -24,6 +24,7 @@ from evenhand.gate.policy import Rule
 from evenhand.gate.verdict import CODES, Judged, Verdict, annotations, judge_interval, junit, summary
 from evenhand.testing import Undecided, assert_fair
 from helpers.audited_runs import audited, leaning, noise, pairs
+from helpers.fuzzing import contents
 from helpers.made_scores import PAPER, scores
 from helpers.made_scores import run as made_run
 from helpers.typed import only
@@ -218,7 +219,7 @@ def test_the_gate_command_ends_with_the_verdict(
 ) -> None:
     shutil.copytree(runs[0].path, tmp_path / "run")
     text = f"{LEAN}{bound}\n{LEAN}low = -99\n"
-    command = ["gate", str(tmp_path / "run"), "--policy", policy(tmp_path, text)]
+    command = ["gate", str(tmp_path / "run"), "--policy", policy(tmp_path, text), "--write"]
     assert run_command(app, [*command, "--junit", str(tmp_path / "j.xml")]) == code
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[:2]] == [{v: k for k, v in CODES.items()}[code], "pass"]
@@ -245,12 +246,20 @@ def test_a_page_shows_the_verdict_and_a_run_without_one_gets_none(
     monkeypatch.setattr("evenhand.show.page.runs.write", lambda runs, path: written.append(path))
     shutil.copytree(runs[0].path, tmp_path / "run")
     page = tmp_path / "run" / "report.html"
-    command = ["gate", str(tmp_path / "run"), "--policy", policy(tmp_path, f"{LEAN}within = 9")]
+    command = ["gate", str(tmp_path / "run"), "--policy", policy(tmp_path, f"{LEAN}within = 9"), "--write"]
     assert run_command(app, command) == 0
     assert written == []
     page.write_text("the page of the audit")
     assert run_command(app, command) == 0
     assert written == [page]
+
+
+def test_judging_a_run_leaves_it_as_it_is(tmp_path: Path, runs: list[Run]) -> None:
+    run = shutil.copytree(runs[0].path, tmp_path / "run")
+    (run / "report.html").write_text("the page of the audit")
+    before = contents(run)
+    assert run_command(app, ["gate", str(run), "--policy", policy(tmp_path, f"{LEAN}within = 9")]) == 0
+    assert contents(run) == before
 
 
 def test_junit_xml_replaces_that_of_a_gate_and_nothing_else(

@@ -1,6 +1,7 @@
 """The public functions that measure models or import scores; a gate and a page then read the run."""
 
 import json
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -31,6 +32,8 @@ from evenhand.models.loading.names import DEFAULT
 from evenhand.run import Run
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import RunRecord
+
+log = logging.getLogger(__name__)
 
 JUDGED = records_of(ask.GateOptions)
 HOW = (*records_of(ask.Results), *JUDGED, "progress")
@@ -73,7 +76,11 @@ class GateAndPage:
             self.gate.judge(run).save(run.path)
         from evenhand.show.page import runs as page
 
-        page.write([run], run.path / page.FILE)
+        try:
+            page.write([run], run.path / page.FILE)
+        except Exception as error:  # the run is complete without its page
+            again = f"The results are complete. Make it again: evenhand report {run.path}"
+            log.warning(f"The page of '{run.path}' could not be written: {str(error).rstrip('.')}. {again}")
 
 
 @describe(model=ask.ONE_MODEL)

@@ -174,6 +174,8 @@ def audit(
         unmeasured += [f"'{name}' cannot be asked {datasets}." for name, datasets in lacking.items() if datasets]
     if unmeasured and code == 0:
         raise UnfitModel(f"{' '.join(unmeasured)} Everything else was measured.")
+    if code == 0:
+        terminal.check_pages(run.path for run in runs)
     if gate is not None:
         raise typer.Exit(code)
 
@@ -254,10 +256,11 @@ def track(
     curve = track_models(models, **given)
     if as_json:
         print_json(curve.as_json())
-        return
-    width = fit_width(terminal.width())
-    terminal.show(as_text(curve, width), width=width)
-    terminal.show(f"Figure: {given['out']}/track.{given['form']}")
+    else:
+        width = fit_width(terminal.width())
+        terminal.show(as_text(curve, width), width=width)
+        terminal.show(f"Figure: {given['out']}/track.{given['form']}")
+    terminal.check_pages(record.parent for record in sorted(Path(given["out"]).glob("*/run.json")))
 
 
 def doctor(
@@ -307,9 +310,9 @@ def import_scores(yes: Yes = False, as_json: Json = False, **given: Unpack[ask.I
         runs[folder] = from_scores(**given)
     if as_json:
         print_json([row for run in runs.values() for row in run.results])
-        return
-    for run in runs.values():
+    for run in runs.values() if not as_json else ():
         print_answer(run)
+    terminal.check_pages(runs)
 
 
 def gate(
@@ -321,20 +324,29 @@ def gate(
     baseline: ask.Baseline = None,
     junit: Junit = None,
     github_summary: GithubSummary = False,
+    write: Annotated[
+        bool, Says("Write the verdict into the run: gate.json, and its page if it has one.", "--write")
+    ] = False,
     as_json: Json = False,
     plugin: Plugins = None,
 ) -> None:
     """Judge runs by a policy: pass, fail or undecided.
 
-    The exit code is 0 for pass, 1 for fail, 3 for undecided. The verdict is written to RUN/gate.json, and shown on the
-    run's page if it has one. With --suggest, make a policy from a run instead, with bounds that the run passes.
+    The exit code is 0 for pass, 1 for fail, 3 for undecided. Runs stay as they are, unless you add --write. With
+    --suggest, make a policy from a run instead, with bounds that the run passes.
     """
     from evenhand.gate.gate import Gate
     from evenhand.runs.folder import StoredRun
     from evenhand.show.page import runs as page
 
     if suggest:
-        given = {"policy": policy, "baseline": baseline, "junit": junit, "github-summary": github_summary}
+        given = {
+            "policy": policy,
+            "baseline": baseline,
+            "junit": junit,
+            "github-summary": github_summary,
+            "write": write,
+        }
         return _suggest(runs, out, force, [name for name, value in {**given, "json": as_json}.items() if value])
     if policy is None:
         raise BadInput("A policy is needed. Give --policy policy.toml, or make a policy from a run with --suggest.")
@@ -342,13 +354,12 @@ def gate(
         raise BadInput("--out and --force are only for --suggest. Leave them out, or add --suggest.")
     outlets = Outlets.of(policy, junit, github_summary)
     rules = Gate.load(policy, baseline)
-    verdicts = []
-    for run in [StoredRun.load(path) for path in runs]:
-        verdict = rules.judge(run)
+    loaded = [StoredRun.load(path) for path in runs]
+    verdicts = [rules.judge(run) for run in loaded]
+    for run, verdict in zip(loaded, verdicts, strict=True) if write else ():
         verdict.save(run.path)
         if (run.path / page.FILE).exists():  # the page shows what the policy says about each lean
             page.write([run], run.path / page.FILE)
-        verdicts.append(verdict)
     if as_json:
         print_json([verdict.to_dict() for verdict in verdicts])
     raise typer.Exit(outlets.give(verdicts, printed=not as_json))

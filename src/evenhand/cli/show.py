@@ -58,6 +58,7 @@ def rescore(as_json: Json = False, plugin: Plugins = None, **given: Unpack[Resco
         print_json(run.results)
     else:
         print_answer(run)
+    terminal.check_pages([run.path])
 
 
 def print_answer(run: Any, *, whole: bool = True) -> None:

@@ -9,7 +9,7 @@ import re
 import shutil
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from importlib.metadata import entry_points
@@ -241,6 +241,13 @@ def _option_flags(command: Any) -> Any:
             yield parameter.name, next(option for option in parameter.opts if option.startswith("--"))
     for each in getattr(command, "commands", {}).values():
         yield from _option_flags(each)
+
+
+def check_pages(folders: Iterable[Path]) -> None:
+    """Raise a RunError if a run has no page. Its results are complete, so a log line has said why, and no more."""
+    if without := [str(folder) for folder in folders if not (folder / "report.html").is_file()]:
+        again = f"The results are complete. Make it again: evenhand report {without[0]}"
+        raise RunError(f"The page of {', '.join(without[:3])} could not be written. {again}")
 
 
 def print_json(data: object) -> None:

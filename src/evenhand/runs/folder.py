@@ -37,6 +37,7 @@ from evenhand.runs.rows import Row, dataset_words, headline, make_rows, unmeasur
 from evenhand.runs.values import VALUES, ValueRecord, complete_values, value_record, with_families
 
 ANSWERS = "answers.sqlite"
+OF_A_RUN = (*VOUCHED, "run.json", ANSWERS, GATE, PAGE)
 ITEMS = ("dataset", "id", "text", "other")
 
 
@@ -277,6 +278,8 @@ def lock_folder(path: Path) -> Iterator[None]:
     """Hold an exclusive lock on the run folder: two audits at once would mix their results."""
     from filelock import FileLock, Timeout  # imported late: reading a run does not need it
 
+    if other := [name for name in OF_A_RUN if (path / name).is_dir()]:
+        raise RunError(f"'{path / other[0]}' is a folder, and a run has a file there. Move the folder elsewhere.")
     lock = FileLock(path / ".lock")
     try:
         lock.acquire(timeout=0)
@@ -293,7 +296,7 @@ def lock_folder(path: Path) -> Iterator[None]:
 
 def clear(path: Path) -> None:
     """Delete the files of the run in this folder, including the model's answers; files that are not evenhand's stay."""
-    for name in (*VOUCHED, "run.json", ANSWERS, GATE, PAGE):
+    for name in OF_A_RUN:
         (path / name).unlink(missing_ok=True)
     shutil.rmtree(path / NEXT, ignore_errors=True)
 

@@ -1,6 +1,7 @@
 """The page: what is measured is what is shown, and nothing that anybody wrote is more than text."""
 
 import base64
+import errno
 import hashlib
 import json
 import math
@@ -11,6 +12,7 @@ from collections.abc import Mapping
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import Mock
 
 import pytest
 
@@ -578,6 +580,29 @@ def test_an_audit_leaves_its_page_and_a_page_that_fails_loses_nothing(
     assert not (run.path / "report.html").exists()
     assert len(again.results) == len(run.results)
     assert "could not be written: oh" in caplog.text
+
+
+@pytest.mark.usefixtures("pages")
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_a_command_whose_page_cannot_be_written_prints_its_results_and_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], more: list[str]
+) -> None:
+    """A pipeline that keeps the page must not take it for granted."""
+    run = evenhand.audit(model(), suite="emotions", limit=30, out=tmp_path)
+    full = OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr(pages_module, "write_whole", Mock(side_effect=full))
+    assert run_command(app, ["rescore", str(run.path), *more]) == 2
+    said = capsys.readouterr()
+    assert "emotions-en" in said.out
+    assert "No space left on device" in said.err
+    assert f"Make it again: evenhand report {run.path}" in said.err.splitlines()[-1]
+
+
+def test_a_folder_in_the_place_of_a_file_of_the_run_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "table" / "report.html").mkdir(parents=True)
+    with pytest.raises(evenhand.RunError, match=r"report.html' is a folder.*Move the folder"):
+        evenhand.audit(model(), suite="emotions", limit=30, out=tmp_path)
+    assert [path.name for path in (tmp_path / "table").iterdir()] == ["report.html"]
 
 
 TESTED: dict[str, Any] = {"p": 0.004, "p_holm": 0.012, "clusters": 20, "needed": 7, "detectable": 0.217}

@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import logging
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
@@ -23,8 +22,6 @@ from evenhand.show.page.items import items_of
 from evenhand.show.page.section import Measured
 from evenhand.show.page.short import besides, lead, limits, main_leans, summary
 from evenhand.stats.verdict import RULE, SIZES
-
-log = logging.getLogger(__name__)
 
 FILE = "report.html"
 
@@ -68,13 +65,9 @@ def run_names(runs: Sequence[StoredRun]) -> tuple[list[str], Mapping[str, Any] |
 
 
 def write(runs: Sequence[StoredRun], path: Path) -> None:
-    """Write the page. An error is only logged, since the runs are complete without their page."""
-    try:
-        html = page(runs).encode()
-        write_whole(path, lambda file: file.write(html))
-    except Exception as error:
-        why, again = str(error).rstrip("."), f"Make it again: evenhand report {' '.join(str(run.path) for run in runs)}"
-        log.warning(f"The page '{path}' could not be written: {why}. The results are complete. {again}")
+    """Write the page."""
+    html = page(runs).encode()
+    write_whole(path, lambda file: file.write(html))
 
 
 def policy() -> str:
