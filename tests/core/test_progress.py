@@ -70,6 +70,42 @@ def test_no_bar_where_none_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert told(whole) == ""
 
 
+def test_a_log_gets_a_line_a_minute(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    """Minutes of silence look like a job that hangs."""
+    caplog.set_level(logging.INFO, progress.log.name)
+    monkeypatch.setattr(progress.log, "isEnabledFor", lambda level: True)
+    seconds = [0.0]
+    monkeypatch.setattr("tqdm.std.time", lambda: seconds[0])
+
+    def slow() -> None:
+        with progress.one_bar("Measuring mini"), progress.part("Part", "tokens", 4_000) as shown:
+            for _ in range(6):
+                seconds[0] += 25
+                shown.update(500)
+
+    assert told(slow, File) == ""
+    assert caplog.messages == [
+        "Measuring mini: 1,500 of 4,000 tokens, about 3 min left.",
+        "Measuring mini: 3,000 of 4,000 tokens, about 1 min left.",
+    ]
+
+
+def test_the_lines_of_a_log_count_what_has_no_known_end(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, progress.log.name)
+    monkeypatch.setattr(progress.log, "isEnabledFor", lambda level: True)
+    seconds = [0.0]
+    monkeypatch.setattr("tqdm.std.time", lambda: seconds[0])
+
+    def slow() -> None:
+        for second in progress.bar("Checking", "pairs", iterable=iter([0, 50, 100])):
+            seconds[0] = second
+
+    assert told(slow, File) == ""
+    assert caplog.messages == ["Checking: 3 pairs."]
+
+
 def test_in_a_notebook_work_has_its_bar_and_small_questions_have_none(monkeypatch: pytest.MonkeyPatch) -> None:
     shell = SimpleNamespace(config={"IPKernelApp": {}})
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))

@@ -1,9 +1,11 @@
 """Progress bars. A piece of work has a single bar, however many parts it has.
 
-Bars are shown on a terminal and in a notebook, unless warnings are hidden (`--quiet`).
+Bars are shown on a terminal and in a notebook, unless warnings are hidden (`--quiet`). Elsewhere, as in the log of a
+job, there is a line a minute.
 """
 
 import logging
+import math
 import sys
 import warnings
 from collections.abc import Iterator
@@ -14,7 +16,9 @@ from typing import Any
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # tqdm warns if widgets are missing; a notebook then gets a bar of text
     from tqdm.auto import tqdm
+    from tqdm.std import tqdm as plain_tqdm
 
+MINUTE = 60.0
 log = logging.getLogger(__name__)
 
 _shown: ContextVar[bool | None] = ContextVar("shown", default=None)
@@ -36,8 +40,27 @@ def bar(label: str, unit: str, **options: Any) -> Any:
     shown = _shown.get()
     if shown is None and not log.isEnabledFor(logging.WARNING):
         shown = False
-    hidden = not in_notebook() and None if shown is None else not shown  # None: hidden unless on a terminal
-    return tqdm(desc=label, unit=f" {unit}", disable=hidden, leave=False, dynamic_ncols=True, **options)
+    if shown is None and not in_notebook() and not sys.stderr.isatty():
+        return _Lines(desc=label, unit=unit, disable=False, leave=False, delay=MINUTE, **options)
+    return tqdm(desc=label, unit=f" {unit}", disable=shown is False, leave=False, dynamic_ncols=True, **options)
+
+
+class _Lines(plain_tqdm):  # type: ignore[misc]
+    """At most a log line a minute: how much is done, of how much, and about how long the rest takes."""
+
+    monitor_interval, said = 0, 0.0  # no thread that looks after bars
+
+    def refresh(self, *_: Any, **__: Any) -> None:
+        now = self._time()
+        if now - max(self.start_t, self.said) < MINUTE:
+            return
+        self.said, done = now, self.n - self.initial
+        of, left = (f" of {self.total:,}", self.total - self.n) if self.total else ("", 0)
+        minutes = math.ceil((now - self.start_t) * left / done / 60) if done else 0
+        log.info(f"{self.desc}: {self.n:,}{of} {self.unit}" + f", about {minutes} min left" * (minutes > 0) + ".")
+
+    def display(self, *_: Any, **__: Any) -> None:
+        """Draw nothing."""
 
 
 @contextmanager
