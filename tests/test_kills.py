@@ -146,6 +146,21 @@ def test_a_curve(base: Path, pairs: Path, tmp_path: Path, monkeypatch: pytest.Mo
     check_all(track, tmp_path / "whole", tmp_path / "killed", 6, lambda path: path.startswith(("track", ".track")))
 
 
+def test_a_checkpoint_that_was_killed_before_its_page_gets_it(base: Path, pairs: Path, tmp_path: Path) -> None:
+    """Its results are complete, so it is not measured again."""
+    models, out = [base, tiny.save("roberta", tmp_path / "other", layer_norm_eps=0.5)], tmp_path / "runs"
+
+    def track() -> None:
+        evenhand.track(models, pairs=pairs, measure="likelihood-lean", out=out, progress=False)
+
+    track()
+    whole = contents(out)
+    (out / "base" / "report.html").unlink()
+    (out / "base" / ".lock").touch()
+    track()
+    assert contents(out) == whole
+
+
 def test_an_import(audited: Path, pairs: Path, tmp_path: Path) -> None:
     """In the place of a run that was measured."""
     scores = tmp_path / "scores.txt"

@@ -10,7 +10,7 @@ import pytest
 TOOL = Path(__file__).parents[1] / "tools" / "kill_at_random.py"
 FUZZED = "EVENHAND_FUZZ" in os.environ
 TIMES = "20" if FUZZED else "1"
-COMMANDS = ("audit", "debias", "swap", "corpus", "track", "import") if FUZZED else ("audit", "swap")
+COMMANDS = ("audit", "debias", "swap", "corpus", "track", "reproduce", "import") if FUZZED else ("audit", "swap")
 """Of all of them, test_kills.py tests each state in which a kill can leave a folder."""
 
 

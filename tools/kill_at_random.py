@@ -2,8 +2,9 @@
 
     PYTHONPATH=tests python tools/kill_at_random.py --times 20
 
-kills audit, debias, swap, corpus, track and import, twenty times each, and prints how often all was as without a kill.
-The exit code is 1 if it was not. Works offline, where processes can be forked.
+kills audit, debias, swap, corpus, track, reproduce and import, twenty times each, and prints how often all was as
+without a kill: results, pages, verdicts and locks. The exit code is 1 if it was not. Works offline, where processes can
+be forked.
 """
 
 import argparse
@@ -26,7 +27,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", choices=[case.name for case in CASES], help="commands")
     asked = parser.parse_args()
     firsts = []
-    with quick(), tempfile.TemporaryDirectory() as folder:
+    with quick(drawing=0.3), tempfile.TemporaryDirectory() as folder:
         inputs = Path(folder, "inputs")
         inputs.mkdir()
         if in_copy(lambda: make_inputs(inputs), inputs, Path(folder, "said")):

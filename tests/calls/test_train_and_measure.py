@@ -40,8 +40,11 @@ def test_models_are_made_once_and_their_scores_kept(base: str, tmp_path: Path, m
     assert sorted(first["draw"].unique()) == [0, 1]
     assert not list((tmp_path / "models").iterdir())  # weights are not kept
     monkeypatch.setattr(mlm, "finetune", None)  # would fail if it trained again
+    lock = next(tmp_path.rglob("run.json")).with_name(".lock")
+    lock.touch()  # as of a process that was killed at the end of an audit
     again = Study(base, tmp_path, TASKS, draws=2).scores("she", lines("She"))
     pd.testing.assert_frame_equal(first, again)
+    assert not lock.exists()
 
 
 @pytest.mark.parametrize("mark", [".finished", "README.md"])

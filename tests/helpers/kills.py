@@ -5,6 +5,7 @@ are seen by Python's audit events (files opened for writing, renamed, deleted, g
 and by SQLite's trace of commits.
 """
 
+import hashlib
 import json
 import os
 import shutil
@@ -12,7 +13,8 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from typing import Any
 import pytest
 
 from evenhand.core.files import write_whole
+from evenhand.runs.folder import StoredRun
 from helpers.fuzzing import contents
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -78,11 +81,20 @@ def watched(folder: Path, at_write: Callable[[str], object], changes: tuple[str,
 
 
 @contextmanager
-def quick() -> Iterator[None]:
-    """Runs get a page as always, but nothing is drawn on it, such as times; and models are not looked over."""
+def quick(drawing: float = 0) -> Iterator[None]:
+    """Runs get a page that says only which results and verdicts it is of; and models are not looked over.
+
+    A page takes `drawing` seconds, in which a process can be killed.
+    """
+
+    def write(runs: Sequence[StoredRun], path: Path) -> None:
+        shown = [run.path / name for run in runs for name in ("results.json", "gate.json")]
+        time.sleep(drawing)
+        page = repr([hashlib.sha256(file.read_bytes()).hexdigest() for file in shown if file.exists()]).encode()
+        write_whole(path, lambda file: file.write(page))
+
     with pytest.MonkeyPatch.context() as patch:
-        drawn = "evenhand.show.page.runs.write"
-        patch.setattr(drawn, lambda runs, path: write_whole(path, lambda file: file.write(b"page")))
+        patch.setattr("evenhand.show.page.runs.write", write)
         patch.setattr("evenhand.auditing.audit.preflight", lambda *_: ())
         yield
 

@@ -66,6 +66,11 @@ CASES = (
     Case("corpus texts.txt others.txt --out counted --force", ("corpus texts.txt --out counted",)),
     Case(TRACK, (f"{TRACK} --limit 6",)),
     Case(
+        "reproduce barza2023 --part learning-curve --model models/one --corpus texts.txt --size 4 --size 8 --limit 4"
+        " --out again",
+        resumed=("again/",),
+    ),
+    Case(
         "import scores.csv --dataset pairs --option file=pairs.csv --name one --out runs --fresh --yes",
         (f"{AUDIT} likelihood-lean",),
     ),
@@ -97,7 +102,7 @@ def make_inputs(folder: Path) -> int:
     (folder / "texts.txt").write_text(TEXTS)
     (folder / "others.txt").write_text(TEXTS.replace("He", "She").replace("nurse", "cook"))
     (folder / "policy.toml").write_text('[[rule]]\nmeasure = "stereotype-share"\nwithin = 0.49\n')
-    for name in ("runs", "less", "counted", ""):
+    for name in ("runs", "less", "counted", "again", ""):
         (folder / name).mkdir(exist_ok=True)
         (folder / name / OWN).write_text("What I must not lose.\n")
     return 0

@@ -30,7 +30,8 @@ from evenhand.gate.gate import Gate
 from evenhand.models import ModelSource, check_keywords
 from evenhand.models.loading.names import DEFAULT
 from evenhand.run import Run
-from evenhand.runs.folder import StoredRun
+from evenhand.runs.files import PAGE
+from evenhand.runs.folder import StoredRun, lock_folder
 from evenhand.runs.record import RunRecord
 
 log = logging.getLogger(__name__)
@@ -81,6 +82,13 @@ class GateAndPage:
         except Exception as error:  # the run is complete without its page
             again = f"The results are complete. Make it again: evenhand report {run.path}"
             log.warning(f"The page of '{run.path}' could not be written: {str(error).rstrip('.')}. {again}")
+
+
+def finish_killed(run: StoredRun) -> None:
+    """Write the page that a run lacks, and remove its lock, if the process that measured it was killed at its end."""
+    if (run.path / ".lock").exists() or not (run.path / PAGE).exists():
+        with lock_folder(run.path):
+            GateAndPage().read(run)
 
 
 @describe(model=ask.ONE_MODEL)
@@ -188,6 +196,9 @@ def track(models: str | Path | Sequence[str | Path], **given: Unpack[TrackOption
         return next(iter(sweep_sources(named, partial(_audit, spec, out=out, **how), **where)))
 
     runs = measure_checkpoints(models, revision, spec.in_way(way), what, loading, out, audit_one)
+    for run in runs:
+        if run.path.parent == out:
+            finish_killed(run)
     curve = replace(make_track([Run.load(run) for run in runs]), page=out / "track.html")
     html, numbers = track_page(curve).encode(), json.dumps(curve.as_json(), indent=1, ensure_ascii=False).encode()
     write_whole(out / "track.html", lambda file: file.write(html))
