@@ -1,6 +1,5 @@
 """Find the checkpoints of a training (folders, Hub revisions, finished runs) and measure them."""
 
-import json
 import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +9,7 @@ from typing import Any
 
 from evenhand.auditing.audit import named_sources, run_folder
 from evenhand.auditing.spec import AuditSpec
-from evenhand.core.files import CHECKPOINT, prepare, read_parsed, real_path
+from evenhand.core.files import CHECKPOINT, from_json, prepare, read_parsed, real_path
 from evenhand.core.typed import Named
 from evenhand.errors import BadInput, OtherModel, RunError
 from evenhand.models import ModelSource
@@ -254,8 +253,8 @@ def _settings(folder: Path) -> dict[str, Any]:
     """The architecture in config.json, or an adapter's base model; empty if the file cannot be read."""
     try:
         if (folder / ADAPTER).is_file():
-            return {"base model": read_parsed(folder / ADAPTER, json.loads).get("base_model_name_or_path")}
-        config = read_parsed(folder / "config.json", json.loads)
+            return {"base model": read_parsed(folder / ADAPTER, from_json).get("base_model_name_or_path")}
+        config = read_parsed(folder / "config.json", from_json)
         names = config.get("architectures") or [None]
         return {"architecture": names[0], **{name: config.get(name) for name in ALIKE}}
     except (OSError, ValueError, AttributeError, TypeError, KeyError):

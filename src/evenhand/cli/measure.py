@@ -324,9 +324,7 @@ def gate(
     baseline: ask.Baseline = None,
     junit: Junit = None,
     github_summary: GithubSummary = False,
-    write: Annotated[
-        bool, Says("Write the verdict into the run: gate.json, and its page if it has one.", "--write")
-    ] = False,
+    write: Annotated[bool, Says("Write the verdict to RUN/gate.json, and on the run's page.", "--write")] = False,
     as_json: Json = False,
     plugin: Plugins = None,
 ) -> None:
@@ -340,14 +338,9 @@ def gate(
     from evenhand.show.page import runs as page
 
     if suggest:
-        given = {
-            "policy": policy,
-            "baseline": baseline,
-            "junit": junit,
-            "github-summary": github_summary,
-            "write": write,
-        }
-        return _suggest(runs, out, force, [name for name, value in {**given, "json": as_json}.items() if value])
+        given = {"policy": policy, "baseline": baseline, "junit": junit, "github-summary": github_summary}
+        given |= {"write": write, "json": as_json}
+        return _suggest(runs, out, force, [name for name, value in given.items() if value])
     if policy is None:
         raise BadInput("A policy is needed. Give --policy policy.toml, or make a policy from a run with --suggest.")
     if out or force:

@@ -26,7 +26,6 @@ LARGEST = 2**28
 """The most bytes that a file of settings or results may have."""
 CHECKPOINT = re.compile(r"(checkpoint|ckpt|step|epoch)[-_]?\d+|(final|best|last)([-_](checkpoint|model))?", re.I)
 """Names that trainings often give to folders of checkpoints."""
-LONG_NUMBER = re.compile(r"\b(?:0[xob][0-9a-fA-F_]{300}|\d[\d_]{300})")
 UNFINISHED = ".unfinished"
 """The suffix of files that are being written. The next write to the folder removes those of killed processes."""
 
@@ -72,20 +71,23 @@ def from_json(text: str) -> Any:
 
 def from_toml(text: str) -> dict[str, Any]:
     """Parse TOML. Raises ValueError if it is damaged, nested too deeply, or has an integer too large to be printed."""
-    if LONG_NUMBER.search(text):
+    if re.search(r"\b(?:0[xob][0-9a-fA-F_]{300}|\d[\d_]{300})", text):
         raise ValueError("it has a number of more than 300 digits")
     return parse_text(text, tomllib.loads)
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, Any]]:
     """The number and value of each line of a JSON Lines file; empty lines are skipped."""
-    with path.open(encoding="utf-8") as file:
-        for line, text in enumerate(file, start=1):
-            try:
+    line = 0
+    try:
+        with path.open(encoding="utf-8") as file:
+            for line, text in enumerate(file, start=1):
                 if text.strip():
                     yield line, from_json(text)
-            except ValueError as error:
-                raise BadInput(f"{path}, line {line}: not JSON: {error}.") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"'{path}' cannot be read: {error}. Is it a UTF-8 .jsonl file?") from error
+    except ValueError as error:
+        raise BadInput(f"{path}, line {line}: not JSON: {error}.") from error
 
 
 def prepare(path: Path) -> None:

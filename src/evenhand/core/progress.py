@@ -4,8 +4,8 @@ Bars are shown on a terminal and in a notebook, unless warnings are hidden (`--q
 job, there is a line a minute.
 """
 
+import io
 import logging
-import math
 import sys
 import warnings
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ def bar(label: str, unit: str, **options: Any) -> Any:
     if shown is None and not log.isEnabledFor(logging.WARNING):
         shown = False
     if shown is None and not in_notebook() and not sys.stderr.isatty():
-        return _Lines(desc=label, unit=unit, disable=False, leave=False, delay=MINUTE, **options)
+        return _Lines(desc=label, unit=unit, disable=False, delay=MINUTE, file=io.StringIO(), **options)
     return tqdm(desc=label, unit=f" {unit}", disable=shown is False, leave=False, dynamic_ncols=True, **options)
 
 
@@ -56,11 +56,8 @@ class _Lines(plain_tqdm):  # type: ignore[misc]
             return
         self.said, done = now, self.n - self.initial
         of, left = (f" of {self.total:,}", self.total - self.n) if self.total else ("", 0)
-        minutes = math.ceil((now - self.start_t) * left / done / 60) if done else 0
-        log.info(f"{self.desc}: {self.n:,}{of} {self.unit}" + f", about {minutes} min left" * (minutes > 0) + ".")
-
-    def display(self, *_: Any, **__: Any) -> None:
-        """Draw nothing."""
+        rest = f", about {(now - self.start_t) * left / done // 60 + 1:.0f} min left" if left and done else ""
+        log.info(f"{self.desc}: {self.n:,}{of} {self.unit}{rest}.")
 
 
 @contextmanager

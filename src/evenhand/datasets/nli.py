@@ -14,7 +14,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from evenhand.core.dataset import Dataset, Partners
-from evenhand.core.files import from_json
+from evenhand.core.files import json_lines
 from evenhand.core.foreign import need
 from evenhand.core.items import NliPair
 from evenhand.datasets.faults import clean
@@ -213,10 +213,7 @@ def controlled_rows(language: str, part: str) -> list[dict[str, Any]]:
 
 def _read(path: Path) -> list[dict[str, Any]]:
     """The rows of a file of the release: it is named .json, but has one object per line."""
-    try:
-        return [from_json(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    except (OSError, ValueError) as error:
-        raise BadInput(f"'{path}' cannot be read: {error}. Fetch it again, or copy the release's file.") from error
+    return [row for _, row in json_lines(path)]
 
 
 def _coal_pairs(rows: list[dict[str, Any]], genders: dict[str, str]) -> Iterator[NliPair]:

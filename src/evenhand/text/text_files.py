@@ -13,7 +13,7 @@ from secrets import token_hex
 from typing import IO, Any, Literal, TypeVar
 
 from evenhand.datasets.files.plain_text import TEXT, read_plain
-from evenhand.datasets.files.rows import parquet_batches, rows
+from evenhand.datasets.files.rows import check_type, parquet_batches, rows
 from evenhand.errors import BadInput
 from evenhand.text.edits import Edit, Edits, apply_edits, are_changed
 
@@ -62,7 +62,9 @@ def read_texts(source: Path, job: Job) -> Iterator[Texts]:
         return
     unit = "row" if source.suffix == ".parquet" else "line"
     for number, row in _numbered_rows(source, job):
-        yield tuple(_checked_text(row[column], f"{source}, {unit} {number}") for column in job.columns)
+        for column in (column for column in job.columns if row[column] is not None):
+            check_type(row[column], f"{source}, {unit} {number}: '{column}'")
+        yield tuple(row[column] or "" for column in job.columns)
 
 
 def joined_texts(source: Path, job: Job) -> Iterator[str]:
@@ -97,14 +99,6 @@ def sections(documents: Iterable[Document], length: Callable[[Document], int], m
         section.append(document)
     if section:
         yield section
-
-
-def _checked_text(value: object, place: str) -> str:
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise BadInput(f"{place}: a text is needed. Got {value!r}, of type {type(value).__name__}.")
-    return value
 
 
 def write_texts(file: IO[bytes], source: Path, job: Job, edits: Iterator[Edits]) -> None:
@@ -186,19 +180,17 @@ def _tsv_row(body: str, row: dict[str, str], changed: dict[str, str]) -> str:
 
 def _jsonl_row(body: str, row: dict[str, Any], changed: dict[str, Any]) -> str:
     mark = token_hex()  # for numbers, whose digits stay as they are
-
-    def text(row: dict[str, Any], ascii_only: bool, *separators: str) -> str:
-        made = json.dumps(row, ensure_ascii=ascii_only, separators=separators)
-        return re.sub(f'"{mark}(.*?)"', r"\1", made)
-
     old = json.loads(body, parse_int=mark.__add__, parse_float=mark.__add__)
-    ascii_only = body.isascii()
-    separators = (",", ":") if text(old, ascii_only, ",", ":") == body.strip() else (", ", ": ")
-    new = text(old | changed, ascii_only, *separators)
+
+    def text(row: dict[str, Any], separators: tuple[str, str], *, ascii_only: bool = body.isascii()) -> str:
+        return re.sub(f'"{mark}(.*?)"', r"\1", json.dumps(row, ensure_ascii=ascii_only, separators=separators))
+
+    separators = (",", ":") if text(old, (",", ":")) == body.strip() else (", ", ": ")
+    new = text(old | changed, separators)
     try:
         new.encode()
     except UnicodeEncodeError:  # half of a surrogate pair, which must be escaped
-        return text(old | changed, True, *separators)
+        return text(old | changed, separators, ascii_only=True)
     return new
 
 

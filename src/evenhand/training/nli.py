@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 from transformers import AutoModelForSequenceClassification
 
-from evenhand.core.files import read_parsed, write_whole
+from evenhand.core.files import from_json, read_parsed, write_whole
 from evenhand.datasets.corpora.nli_examples import Example
 from evenhand.errors import BadInput
 from evenhand.models import load
@@ -198,7 +198,7 @@ def _finished_training(out: Path, made_of: str) -> Trained | None:
     """The result of the same training, if it has finished. Raise an error if `out` has the model of another one."""
     if loop.is_finished(out):
         with suppress(OSError, ValueError, KeyError, TypeError):
-            record = read_parsed(out / RECORD, json.loads)
+            record = read_parsed(out / RECORD, from_json)
             if record["made_of"] == made_of:
                 log.info(f"Trained before, from the same model, examples and recipe: {out}")
                 return Trained(out, Accuracy(**record["accuracy"] or {}))

@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-import json
 import logging
 import math
 import os
@@ -16,7 +15,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
 
-from evenhand.core.files import public_path, read_parsed, real_path
+from evenhand.core.files import from_json, public_path, read_parsed, real_path
 from evenhand.errors import EvenhandError, NewerRun, RunError
 from evenhand.gate.verdict import Verdict
 from evenhand.runs.files import GATE, VOUCHED
@@ -239,7 +238,7 @@ def _list_corpus_folder(folder: Path, runs: Runs) -> dict[str, Any]:
     known = {"id": runs.id(folder), "folder": runs.name(folder)}
     try:
         runs.check(folder)
-        data = read_parsed(folder / CORPUS, json.loads)
+        data = read_parsed(folder / CORPUS, from_json)
         lines = [_corpus_line(name, corpus) for name, corpus in data["corpora"].items()]
         return known | {"counted": str(data["counted"])[:10], "lines": lines}
     except RunError as error:

@@ -247,7 +247,6 @@ class TimedConnection(H11Protocol):
         """Answer what is not HTTP, and end the connection. h11 refuses a second response to one request."""
         if self.cycle is not None:
             self.cycle.disconnected = True  # a response that is under way would be the second one
-            self.cycle.message_event.set()
         with suppress(h11.LocalProtocolError):
             super().send_400_response(msg)
         self.transport.close()

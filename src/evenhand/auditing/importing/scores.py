@@ -189,11 +189,7 @@ def _read_rows(
     with source.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if samples:
-        form, names = "samples of lm-evaluation-harness", answers
-        try:
-            listed = list(_read_samples(source, tasks[0].dataset))
-        except (OSError, UnicodeDecodeError) as error:
-            raise BadInput(f"'{source}' cannot be read: {error}. Is it a UTF-8 .jsonl file?") from error
+        form, names, listed = "samples of lm-evaluation-harness", answers, list(_read_samples(source, tasks[0].dataset))
     elif source.suffix == ".txt":
         form, names, listed = "column of numbers", SCORE, _read_column(source)
     elif source.suffix == ".json":

@@ -20,7 +20,7 @@ from evenhand.core.questions import SURROGATE, Answer, countable_text
 from evenhand.core.way import Way
 from evenhand.datasets import BUILDERS, load, needed_by, options_of
 from evenhand.datasets.files.language import not_english
-from evenhand.datasets.files.rows import SUFFIXES, rows
+from evenhand.datasets.files.rows import SUFFIXES, check_type, rows
 from evenhand.errors import BadInput, check_known
 from evenhand.runs.record import Imported
 
@@ -49,10 +49,7 @@ def is_of_prompts(foreign: Foreign) -> bool:
 def score_texts(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
     """Score texts by the measures that the user named, or by all measures of texts that need no model."""
     check_known("column", foreign.columns, ("id", "prompt", "written"))
-    try:
-        listed = list(_read(source, foreign.columns))
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"'{source}' cannot be read: {error}. Is it UTF-8?") from error
+    listed = list(_read(source, foreign.columns))
     for where, *_, texts in listed:
         if any(SURROGATE.search(text) for text in texts):
             raise BadInput(f"{where}: a text has half of a surrogate pair, which is not a character. Correct the file.")
@@ -163,9 +160,8 @@ def _from_table(records: Iterable[tuple[str, Mapping[Any, Any]]], columns: Mappi
         id, prompt = (str(row[name]) if name is not None else "" for name in keys)
         several = row[text] if isinstance(row[text], list | tuple) else [row[text]]
         texts = [given for given in several if not (pd.api.types.is_scalar(given) and pd.isna(given))]
-        if wrong := [given for given in texts if not isinstance(given, str)]:
-            got = f"{str(wrong[0])[:60]!r}, of type {type(wrong[0]).__name__}"
-            raise BadInput(f"{where}: '{text}' must be a text, or a list of texts. Got {got}. Is it another column?")
+        for given in texts:
+            check_type(given, f"{where}: '{text}'")
         yield where, id, prompt, texts
 
 

@@ -52,9 +52,8 @@ def rows(
             if as_is or suffix in (".csv", ".tsv"):
                 yield line, row
                 continue
-            if wrong := [name for name in columns if isinstance(row[name], list | dict | bytes)]:
-                got = f"{str(row[wrong[0]])[:60]!r}, of type {type(row[wrong[0]]).__name__}"
-                raise BadInput(f"{path}, line {line}: '{wrong[0]}' must be a text. Got {got}.")
+            for name in (name for name in columns if isinstance(row[name], list | dict | bytes)):
+                check_type(row[name], f"{path}, line {line}: '{name}'")
             texts = {name: "" if value is None else str(value) for name, value in row.items()}
             if suffix == ".jsonl" and (half := SURROGATE.search("".join((*texts, *texts.values())))):
                 raise BadInput(f"{path}, line {line}: {half[0]!r} is half of a surrogate pair, not a character.")
@@ -141,6 +140,12 @@ def check_text(path: Path) -> None:
         raise BadInput(f"'{path}' is a binary file. Give a UTF-8 text file.")
     if head.lstrip()[:15].lower().startswith((b"<!doctype", b"<html", b"<?xml")):
         raise BadInput(f"'{path}' is HTML or XML: its tags would be read as text. Extract the text first.")
+
+
+def check_type(value: object, place: str) -> None:
+    """Raise an error if the value of a row is not a text."""
+    if not isinstance(value, str):
+        raise BadInput(f"{place} must be a text. Got {value!r:.60}, of type {type(value).__name__}.")
 
 
 def _check_columns(place: object, names: Sequence[str], columns: Sequence[str]) -> None:

@@ -1,13 +1,12 @@
 """StereoSet (Nadeem et al. 2021): a stereotype, an anti-stereotype and an unrelated sentence for each context."""
 
-import json
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from evenhand.core.dataset import Dataset
-from evenhand.core.files import read_parsed
+from evenhand.core.files import from_json, read_parsed
 from evenhand.core.items import BLANK, Triple
 from evenhand.datasets.files.releases import RELEASES, find_release
 from evenhand.datasets.gendered import gender
@@ -76,7 +75,7 @@ def _rows(path: Path, task: str) -> Iterator[dict[str, str]]:
     """The items of a task as rows: COLUMNS, task, the sentence of each label, and its id."""
     again = f"'{path}' cannot be read as StereoSet's dev.json: {{}}. Fetch it again, or copy the release's file."
     try:
-        items = read_parsed(path, json.loads)["data"][task]
+        items = read_parsed(path, from_json)["data"][task]
         if not isinstance(items, list):
             raise TypeError(f"{task} must be a list")
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -1,6 +1,5 @@
 """Find a model by name: a bundled model, a folder, a file, or a model on the Hub."""
 
-import json
 import os
 import re
 from collections.abc import Sequence
@@ -8,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from evenhand.core.files import CHECKPOINT, read_parsed, real_path
+from evenhand.core.files import CHECKPOINT, from_json, read_parsed, real_path
 from evenhand.errors import ModelNotFound
 from evenhand.models.engines import ENGINES, prefix_of
 
@@ -120,7 +119,7 @@ def kind(place: ModelPlace) -> str:
     if is_adapter(place):
         return "nli"
     try:
-        return kind_of_architectures(read_parsed(Path(place.source) / "config.json", json.loads).get("architectures"))
+        return kind_of_architectures(read_parsed(Path(place.source) / "config.json", from_json).get("architectures"))
     except (OSError, ValueError, AttributeError, TypeError):  # the folder is broken, and loading it raises the error
         return ""
 

@@ -1,12 +1,11 @@
 """The provenance of the numbers: all that is needed to reproduce and to cite them."""
 
-import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evenhand.core.files import public_path, read_parsed, real_path
+from evenhand.core.files import from_json, public_path, read_parsed, real_path
 from evenhand.gate.verdict import CODES, worst_verdict
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import AuditRecord, TaskRecord
@@ -127,7 +126,7 @@ def judged_rows(run: StoredRun, dataset: str) -> dict[tuple[str, str], str]:
 
 def _read(path: Path) -> dict[str, Any] | None:
     try:
-        record = read_parsed(path, json.loads)
+        record = read_parsed(path, from_json)
     except (OSError, ValueError):
         return None
     return record if isinstance(record, dict) else None
