@@ -3,14 +3,18 @@
 import csv
 import io
 import json
+import shutil
 import tempfile
 from collections.abc import Iterator
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow.parquet import write_table
 
 import evenhand
 from evenhand import Embed, Table
@@ -118,6 +122,68 @@ def test_sets_of_words(folder: Path, sets: dict[str, Any], more: dict[str, Any],
     data = {"name": "mine", "language": "en", **words, **sets, **more}
     file.write_text(toml(data), encoding="utf-8", errors="surrogatepass")
     measured(folder, templates=file)
+
+
+CELLS = Json.map(json.dumps) | st.integers(1, 7_000).map(lambda digits: "9" * digits) | st.just("1e999")
+WANTED = st.sampled_from(["id", "text", "stereotype", "counterpart", "score", "written", "prompt", "other"])
+"""Names that commands look for."""
+
+
+@fuzzed
+@given(
+    names=st.lists(WANTED | Text, max_size=12),
+    more=st.integers(0, 4_000),
+    cells=st.lists(CELLS | WORDS.map(json.dumps), min_size=1, max_size=30),
+    suffix=st.sampled_from(["csv", "tsv", "jsonl", "parquet"]),
+)
+def test_columns(folder: Path, names: list[str], more: int, cells: list[str], suffix: str) -> None:
+    """Many, twice, with odd names, and with values of all kinds."""
+    names, file = [*names, *map(str, range(more))], folder / f"mine.{suffix}"
+    lines = [list(islice(cycle(cells[start:] + cells[:start]), len(names))) for start in range(3)]
+    if suffix == "jsonl":
+        objects = (", ".join(map("{}: {}".format, map(json.dumps, names), line)) for line in lines)
+        file.write_text("".join(f"{{{row}}}\n" for row in objects), encoding="utf-8")
+    elif suffix == "parquet":
+        made = [pa.array([line[i] if i % 2 else [line[i]] for line in lines]) for i in range(len(names))]
+        write_table(pa.Table.from_arrays(made, names=names), file)
+    else:
+        with file.open("w", encoding="utf-8", newline="") as table:
+            csv.writer(table, delimiter="\t" if suffix == "tsv" else ",").writerows([names, *lines])
+    measured(folder, pairs=file)
+    command("datasets", "lint", file, "--model", "none", "--json", watched=folder)
+    with tempfile.TemporaryDirectory() as out:
+        command("import", file, "--dataset", "tgb", "--measure", "stereotype-share", "--out", out, watched=folder)
+        command("import", file, "--dataset", "stories-en", "--out", out, watched=folder)
+        command("swap", file, "--lang", "en", "--out", f"{out}/new.{suffix}", watched=folder)
+        command("corpus", file, "--lang", "en", "--column", "text", "--json", "--out", f"{out}/c", watched=folder)
+
+
+PLACES = st.sampled_from(["a.txt", "b.txt", "c.csv", "d", "d/e.txt", "d/f", "runs", "g.html"])
+POINTS = PLACES | st.sampled_from(["../elsewhere", "/dev/null", ".", "..", "nothing", "a.txt/b", "x" * 300])
+
+
+@fuzzed
+@given(links=st.dictionaries(PLACES, POINTS, max_size=6), named=PLACES, out=PLACES)
+def test_links(folder: Path, links: dict[str, str], named: str, out: str) -> None:
+    """In circles, to nothing, elsewhere and to a device: as what is read, in a folder that is read, and as output."""
+    shutil.rmtree(folder)
+    tree = folder / "tree"
+    for name in ("tree/a.txt", "tree/b.txt", "tree/d/e.txt", "elsewhere/h.txt"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("He saw her, and she saw him.\n")
+    for name, point in links.items():
+        place = tree / name
+        if not place.parent.is_symlink():
+            shutil.rmtree(place, ignore_errors=True)
+            place.unlink(missing_ok=True)
+            place.symlink_to(point)
+    for read in (tree / named, tree):
+        command("swap", read, "--lang", "en", "--out", tree / out, watched=folder)
+        command("corpus", read, "--lang", "en", "--out", tree / out, watched=folder)
+        command("audit", "--pairs", read, "--out", tree / out, watched=folder)
+        command("import", read, "--dataset", "tgb", "--out", tree / out, watched=folder)
+        command("runs", read, watched=folder)
+        command("report", read, "--out", tree / out, watched=folder)
 
 
 @pytest.fixture(scope="module")
