@@ -1,5 +1,6 @@
 """What an audit prints: an answer on one screen, in the words of the page."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +16,7 @@ from evenhand.show.page.readings import dataset as dataset_name
 from evenhand.show.page.readings import reading, verdict
 from evenhand.show.page.section import Measured, ScorecardLine
 from evenhand.show.page.short import lead, main_leans, summary
-from evenhand.show.terminal import NARROWEST, answer, fit_width
+from evenhand.show.terminal import NARROWEST, _next_steps, answer, fit_width
 from helpers import made_stereoset
 from helpers.audited_runs import audited
 from helpers.written_runs import row, task, with_fields
@@ -278,3 +279,20 @@ def test_the_smallest_lean_that_would_be_found_is_one_that_a_share_can_have(
     assert "no lean shown" in text
     assert ("would probably have been found" in text) == bool(smallest)
     assert smallest in text
+
+
+def test_a_measure_without_words_for_its_leans_still_makes_a_sentence() -> None:
+    ((section, line),) = lines("leans")
+    plain = replace(line, reading=replace(line.reading, leans=("below neutral", "above neutral")))
+    assert "it is above neutral" in lead([(section, plain)])
+
+
+@pytest.mark.parametrize(
+    ("imported", "kind", "said"), [(False, "masked", True), (True, "masked", False), (False, "causal", False)]
+)
+def test_debiasing_is_the_next_step_for_models_that_it_can_train(
+    tmp_path: Path, imported: bool, kind: str, said: bool
+) -> None:
+    audit = SimpleNamespace(kind=kind, imported=imported or None)
+    run: Any = SimpleNamespace(path=tmp_path, record=SimpleNamespace(audits=[audit]))
+    assert ("evenhand debias" in " ".join(_next_steps(run))) is said

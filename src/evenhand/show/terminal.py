@@ -208,7 +208,7 @@ def _next_steps(run: StoredRun) -> Iterator[str]:
     if (page := run.path / "report.html").exists():
         yield f"Page: {page}"
     yield f"All numbers: evenhand show {run.path} --full"
-    trainable = any(audit.kind != "vectors" and "server" not in audit.loaded for audit in run.record.audits)
+    trainable = any(audit.kind == "masked" and not audit.imported for audit in run.record.audits)
     yield f"Next: {'evenhand debias MODEL, ' if trainable else ''}evenhand gate --suggest RUN"
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from evenhand.runs.record import RunRecord
 from evenhand.runs.rows import dataset_words, unmeasured, unmeasured_in_words
 from evenhand.show.page import readings
+from evenhand.show.page.readings import MeasureWords
 from evenhand.show.page.section import Measured, ScorecardLine
 from evenhand.stats.significance import holm
 from evenhand.stats.verdict import ALPHA, MARKS
@@ -60,7 +61,7 @@ def _answer(lines: Sequence[tuple[Measured, ScorecardLine]]) -> str:
     """Whether a bias is shown in these lines, which one, and what the other numbers show."""
     tones = [line.verdicts[-1].tone for _, line in lines if line.main]
     numbers = f"{len(tones)} main numbers"
-    if set(tones) <= {"none", "level"}:
+    if set(tones) <= {"none", "level", "right"}:
         return "no verdict on its one main number." if len(tones) == 1 else f"no verdict on any of its {numbers}."
     shown = main_leans(lines)
     rest = {tone: tones.count(tone) for tone in TONES[1:]}
@@ -93,7 +94,8 @@ def _claim(line: ScorecardLine) -> str:
         return "follows stereotypes" if above else "goes against stereotypes"
     if line.label == "default":
         return f"prefers {line.reading.ends[above]}, whatever the stereotype"
-    return line.reading.leans[above]
+    leans = line.reading.leans[above]
+    return f"is {leans}" if line.reading.leans == MeasureWords.leans else leans
 
 
 def _chance_sentence(lines: Sequence[tuple[Measured, ScorecardLine]]) -> str:
