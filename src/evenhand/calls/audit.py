@@ -84,7 +84,7 @@ class GateAndPage:
             log.warning(f"The page of '{run.path}' could not be written: {str(error).rstrip('.')}. {again}")
 
 
-def finished(path: StoredRun | Path) -> Run:
+def whole_run(path: StoredRun | Path) -> Run:
     """The run. If the process that measured it was killed at its end, its page is written and its lock removed."""
     run = Run.load(path)
     if (run.path / ".lock").exists() or not (run.path / PAGE).exists():
@@ -198,7 +198,7 @@ def track(models: str | Path | Sequence[str | Path], **given: Unpack[TrackOption
         return next(iter(sweep_sources(named, partial(_audit, spec, out=out, **how), **where)))
 
     runs = measure_checkpoints(models, revision, spec.in_way(way), what, loading, out, audit_one)
-    whole = [finished(run) if run.path.parent == out else Run.load(run) for run in runs]
+    whole = [whole_run(run) if run.path.parent == out else Run.load(run) for run in runs]
     curve = replace(make_track(whole), page=out / "track.html")
     html, numbers = track_page(curve).encode(), json.dumps(curve.as_json(), indent=1, ensure_ascii=False).encode()
     write_whole(out / "track.html", lambda file: file.write(html))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from evenhand import models, suites
-from evenhand.calls.audit import audit, finished
+from evenhand.calls.audit import audit, whole_run
 from evenhand.core.model import Model
 from evenhand.errors import BadInput
 from evenhand.run import Run
@@ -95,7 +95,7 @@ class Study:
                 for dataset in missing:
                     self._audit(model, dataset)
             shutil.rmtree(folder, ignore_errors=True)
-            runs += [(draw, finished(path)) for path in paths.values()]
+            runs += [(draw, whole_run(path)) for path in paths.values()]
         return runs
 
     def _audit(self, model: Model, dataset: str) -> Run:
