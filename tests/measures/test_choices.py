@@ -218,7 +218,8 @@ def test_answers_by_place_alone_are_unfit_and_pass_no_gate(tmp_path: Path, first
     run = evenhand.audit(model, **SAMPLED, measure=[*measured, "choice-accuracy"], out=tmp_path)  # type: ignore[arg-type]
     known, unfit = [finding for finding in run.record.doctor if finding.check == "task"]
     assert (known.verdict, unfit.verdict, unfit.datasets) == ("fine", "unfit", (DECISIONS[0],))
-    assert "100% of the answers" in unfit.says
+    assert "answers by the place of an option" in unfit.says
+    assert "100% [" in unfit.says
     assert "`by=words`" in unfit.do
     assert WIDE.judge(run).verdict == "undecided"
     assert {row.verdict.word for row in run.headlines() if row.dataset == DECISIONS[0]} == {"unfit"}

@@ -16,6 +16,8 @@ TASK = "task"
 """The name of the check."""
 CONTROL = "control"
 """The group of a control item; its label is the dataset that the item is a control for."""
+NOT_SHOWN = "It is not shown to do the task, so what it chooses is no sign of bias. On control questions, "
+PLACES = "It answers by the place of an option, whatever stands there, so what it chooses is no sign of bias: "
 MORE = "Ask it more questions, by a larger `budget` or `limit`: so few cannot show that it can."
 WAYS = {"letters": "option `by=words`", "digits": "option `by=words`", "words": "option `by=letters`"}
 """Another way to ask, by the way that was used."""
@@ -33,10 +35,10 @@ def can_do_the_task(
     """
     biased = [task for task in tasks if _shows_bias(task)]
     unknown = {task.dataset.name: None for task in biased}
-    failed: dict[str, list[str]] = {}
+    failed, placed = dict[str, list[str]](), dict[str, list[str]]()
     for task, result in zip(tasks, results, strict=True):
         if isinstance(how := task.measure, ChoiceMeasure) and (says := _goes_by_place(task, result)):
-            failed.setdefault(task.dataset.name, [says, *_other_ways(how, served)])
+            placed[task.dataset.name] = [says, *_other_ways(how, served)]
         controlled = tuple(dict.fromkeys(other.dataset.name for other in biased if _is_control(task, other)))
         if controlled and isinstance(task.measure, ChoiceAccuracy):
             unknown = {name: None for name in unknown if name not in controlled}
@@ -46,13 +48,14 @@ def can_do_the_task(
             else:
                 few = task.dataset.name in samples and result.estimates[0].value >= _guessing(_choices(task))
                 failed |= {name: [says, *(() if few else _other_ways(task.measure, served))] for name in controlled}
-    if failed:
-        sets = "; ".join(dict.fromkeys(says for says, *_ in failed.values()))
-        ways = " or ".join(dict.fromkeys(way for _, *ways in failed.values() for way in ways))
-        says = f"It is not shown to do the task, so what it chooses is no sign of bias. On control questions, {sets}."
+    rest = {name: says for name, says in placed.items() if name not in failed}
+    for why, unfit in ((NOT_SHOWN, failed), (PLACES, rest)):
+        sets = "; ".join(dict.fromkeys(says for says, *_ in unfit.values()))
+        ways = " or ".join(dict.fromkeys(way for _, *ways in unfit.values() for way in ways))
         do = f"Ask it in another way, by {ways}, or choose another model: small ones often cannot." if ways else MORE
-        yield Finding(TASK, UNFIT, says, do, datasets=tuple(failed))
-    if unknown := {name: None for name in unknown if name not in failed}:
+        if unfit:
+            yield Finding(TASK, UNFIT, f"{why}{sets}.", do, datasets=tuple(unfit))
+    if unknown := {name: None for name in unknown if name not in placed}:
         sets = ", ".join(dict.fromkeys(map(base_name, unknown)))
         says = f"It was not measured whether the model can do the task of {sets}: how often it is right on its control."
         do = "Measure `suite='choices'`, or the control by choice-accuracy; for BBQ this is bbq-disambiguated."
@@ -114,8 +117,8 @@ def _goes_by_place(task: Task, result: Result) -> str:
     """What shows that most answers go by the place of an option: the interval of their share is above one half."""
     placed = [replace(score, value=score.kept[BY_PLACE]) for score in result.scores if BY_PLACE in score.kept]
     found = next(group_values(placed, share, Design.of(task.dataset), bounds=(0.0, 1.0)))
-    says = f"{base_name(task.dataset.name)}: {found.value:.0%} of the answers [{found.low:.0%}, {found.high:.0%}]"
-    return f"{says} go by the place of an option, whatever stands there" if found.low > 0.5 else ""
+    says = f"{found.value:.0%} [{found.low:.0%}, {found.high:.0%}] of the questions of {base_name(task.dataset.name)}"
+    return says if found.low > 0.5 else ""
 
 
 def _other_ways(measure: ChoiceMeasure, served: bool) -> list[str]:
