@@ -6,17 +6,24 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-Reply = str | Mapping[str, float]
-"""What is said, or the log-probabilities of the likeliest first tokens."""
+Reply = str | Mapping[str, float] | tuple[str, str]
+"""What is said, the log-probabilities of the likeliest first tokens, or a text and why it ends."""
 QUICK: dict[str, Any] = {"limit": 90, "log_realtime": False, "score_display": False}
 
 
 def evaluated(task: Any, rule: Callable[[dict[str, Any], int], Reply], folder: Path, **how: Any) -> Path:
-    """The log of a task whose samples get the replies that `rule` gives for their metadata and the epoch, from 0."""
+    """The log of a task whose questions get the replies that `rule` gives for the sample's metadata and the epoch.
+
+    The metadata has the question in `asked`; epochs are counted from 0.
+    """
     from inspect_ai import eval
     from inspect_ai.model import get_model
 
-    known = {sample.input: sample.metadata for sample in task.dataset}
+    known = {
+        question["text"]: {**(sample.metadata or {}), "asked": question}
+        for sample in task.dataset
+        for question in (sample.metadata or {}).get("questions", [{"text": sample.input}])
+    }
     asked: dict[str, int] = {}
 
     def reply(messages: Any, *_: Any) -> Any:
@@ -36,10 +43,16 @@ def output(said: Reply) -> Any:
     """A model's output that says this; with its usage, since counting tokens would need a network."""
     from inspect_ai.model import Logprob, Logprobs, ModelOutput, ModelUsage, TopLogprob
 
-    text = said if isinstance(said, str) else max(said, key=lambda token: said[token])
-    found = ModelOutput.from_content("planted", text)
+    ends = "stop"
+    if isinstance(said, Mapping):
+        text = max(said, key=said.__getitem__)
+    elif isinstance(said, tuple):
+        text, ends = said
+    else:
+        text = said
+    found = ModelOutput.from_content("planted", text, stop_reason=ends)
     found.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
-    if not isinstance(said, str):
+    if isinstance(said, Mapping):
         top = [TopLogprob(token=token, logprob=logp) for token, logp in said.items()]
         found.choices[0].logprobs = Logprobs(content=[Logprob(token=text, logprob=said[text], top_logprobs=top)])
     return found

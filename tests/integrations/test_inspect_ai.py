@@ -15,7 +15,7 @@ import evenhand
 from evenhand import BadInput, RunError, datasets, from_scores
 from evenhand.auditing.sampling import draw_sample
 from evenhand.core.way import Way
-from helpers import inspected, made_bbq, packages, tiny
+from helpers import inspected, made_bbq, packages, planted, tiny
 from helpers.inspected import evaluated, metrics
 
 pytestmark = [
@@ -33,10 +33,10 @@ def nli(**given: Any) -> Any:
     return task(**given)
 
 
-def bbq() -> Any:
+def bbq(**given: Any) -> Any:
     from evenhand.integrations.inspect_ai import bbq as task
 
-    return task()
+    return task(**given)
 
 
 def follows(about: dict[str, Any], epoch: int) -> str:
@@ -184,15 +184,98 @@ def test_bbq_has_its_bias_and_whether_the_model_can_do_the_task(
     assert found.says.startswith("bbq-disambiguated: 100% are right [68%, 100%], guessing gives 50%")
 
 
-def test_inspect_asks_a_question_in_one_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from inspect_ai._util.error import PrerequisiteError
-
-    from evenhand.integrations.inspect_ai import bbq as task
-
+@pytest.mark.parametrize("order", ["balanced", "all"])
+def test_bbq_in_inspect_is_that_of_an_audit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, order: str) -> None:
     made_bbq.write(tmp_path)
     monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
-    with pytest.raises(PrerequisiteError, match="'all'.*balanced"):
-        task(order="all")
+    names = ["bbq-ambiguous", "bbq-disambiguated"]
+    options = {"chat": True, "order": order}
+    direct = evenhand.audit(planted.model(), dataset=names, options=options, out=tmp_path / "runs")
+    log = evaluated(bbq(order=order), listed, tmp_path, limit=None, logprobs=True, top_logprobs=5)
+    planted.assert_same(from_scores(log, out=tmp_path / "runs"), direct)
+
+
+def listed(about: dict[str, Any], epoch: int) -> inspected.Reply:
+    """The log-probabilities of the planted model."""
+    asked = about["asked"]
+    return dict(zip("ABC", planted.logps(asked["text"], len(asked["options"])), strict=False))
+
+
+@pytest.mark.parametrize("questions", ["pronouns", "decisions", "descriptions"])
+def test_choices_in_inspect_are_those_of_an_audit(tmp_path: Path, questions: str) -> None:
+    from evenhand.integrations.inspect_ai import choices
+
+    names = [f"choices-{questions}", f"choices-{questions}-control"]
+    direct = evenhand.audit(planted.model(), dataset=names, options={"chat": True}, out=tmp_path / "runs", limit=12)
+    log = evaluated(choices(questions=questions), listed, tmp_path, limit=24, logprobs=True, top_logprobs=5)
+    run = from_scores(log, out=tmp_path / "runs")
+    planted.assert_same(run, direct)
+    theirs = metrics(log)
+    if questions == "decisions":
+        name = run.record.tasks[0].dataset
+        scores = run.scores_of(name, "decision-share")
+        for gender, mean in scores.groupby("gender")["score"].mean().items():
+            assert theirs["decision-share"][str(gender)] == pytest.approx(mean)
+    else:
+        gap = value(run, run.record.tasks[0].dataset, "choice-gap")
+        assert theirs["choice-gap"] == pytest.approx({f"choices-{questions}": gap})
+
+
+def test_replies_to_choices_are_shares_and_not_odds(tmp_path: Path) -> None:
+    """A model that always says A takes yes where it stands first: half of the time."""
+    from evenhand.integrations.inspect_ai import choices
+
+    log = evaluated(choices(questions="decisions"), lambda *_: A, tmp_path, limit=12)
+    run = from_scores(log, out=tmp_path / "runs")
+    assert {task.measure for task in run.record.tasks} == {"decision-share", "choice-accuracy", "choice-first"}
+    assert metrics(log)["decision-share"] == {"female": 0.5, "male": 0.5}
+    (first,) = {task.dataset for task in run.record.tasks if task.measure == "decision-share"}
+    assert value(run, first, "choice-first") == 1
+
+
+def test_german_choices_are_a_language_and_unknown_questions_are_a_sentence(tmp_path: Path) -> None:
+    from inspect_ai._util.error import PrerequisiteError
+
+    from evenhand.integrations.inspect_ai import choices
+
+    asked = {sample.metadata["dataset"] for sample in choices(language="de").dataset if sample.metadata}
+    assert asked == {name for name in datasets.BUILDERS if re.fullmatch("choices-.*-de", name)}
+    ids = [sample.id for sample in choices().dataset]
+    assert len(ids) == len(set(ids))  # a profession may be an item of two sets
+    with pytest.raises(PrerequisiteError, match="'pronoun'.*pronouns"):
+        choices(questions="pronoun")
+
+
+def test_texts_in_inspect_are_those_of_an_audit(tmp_path: Path) -> None:
+    from evenhand.integrations.inspect_ai import stories
+
+    how = {"forms": "story,headline", "subjects": "activities"}
+    log = evaluated(
+        stories(**how), lambda about, epoch: planted.written(about["asked"]["text"], epoch), tmp_path, limit=None
+    )
+    run = from_scores(log, out=tmp_path / "runs")
+    measures = [task.measure for task in run.record.tasks]
+    options = {**how, "chat": True}
+    direct = evenhand.audit(
+        planted.model(), dataset="stories-en", measure=measures, options=options, out=tmp_path / "runs"
+    )
+    planted.assert_same(run, direct)
+    (name,) = run.datasets
+    share = value(run, name, "written-share")
+    assert metrics(log)["written-share"] == {"evenhand/value": pytest.approx(share)}
+    assert metrics(log)["written-undetected"]["mean"] == pytest.approx(value(run, name, "written-undetected"))
+    assert run.record.asked == Way(chat=True, temperature=1.0)
+    assert run.record.tasks[0].measure_options["longest"] == 40
+
+
+def test_a_text_that_was_cut_loses_its_last_word(tmp_path: Path) -> None:
+    """It may be the beginning of another: "he" of "her"."""
+    from evenhand.integrations.inspect_ai import stories
+
+    log = evaluated(stories(forms="story"), lambda *_: ("A nurse. He", "max_tokens"), tmp_path, limit=2, epochs=1)
+    assert metrics(log)["written-undetected"]["mean"] == 1
+    run = from_scores(log, out=tmp_path / "runs")
+    assert value(run, run.datasets[0], "written-undetected") == 1
 
 
 def test_logs_of_one_model_asked_in_one_way_are_of_one_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,8 +81,15 @@ def datasets_export(
     if form == "lm-eval":
         from evenhand.integrations.lm_eval import tasks
 
-        task = tasks.write(datasets.load(name, **option_values(option)), out, force=force)
-        terminal.show(f"Task {task} in {out}. Run it: lm_eval --include_path {out} --tasks {task} --log_samples ...")
+        options, its_own = option_values(option), datasets.options_of(name)
+        dataset = datasets.load(name, **{key: value for key, value in options.items() if key in its_own})
+        rest = {key: value for key, value in options.items() if key not in its_own}
+        task = tasks.write(dataset, out, options=rest, force=force)
+        chat = " --apply_chat_template" * task.endswith(tasks.CHAT)
+        run = f"lm_eval --include_path {out} --tasks {task}{chat} --log_samples --output_path OUT --model ..."
+        own = "".join(f" --dataset {name} --option {file}={options[file]}" for file in datasets.needed_by(name))
+        then = f"evenhand import OUT/MODEL/samples_{task}_DATE.jsonl --name MODEL{own}"
+        terminal.show(f"Task {task} in {out}. Run it: {run}", f"Then: {then}")
         return
     ending = out.suffix.removeprefix(".")
     if ending not in TABLES or ending != (form or ending):

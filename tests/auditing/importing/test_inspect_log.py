@@ -12,6 +12,7 @@ from evenhand import BadInput, compare, from_scores
 from evenhand.auditing.importing import inspect_log
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
+from evenhand.core.way import Way
 from evenhand.datasets import load
 
 pytestmark = pytest.mark.usefixtures("without_pages")
@@ -105,6 +106,48 @@ def test_answers_of_several_epochs_are_one_of_mean_probabilities(tmp_path: Path)
     assert three.numbers == pytest.approx(NEUTRAL)
     assert found.probable == {"one", "two"}
     assert found.epochs == 3
+
+
+def texts_log(status: str = "success", version: int | None = None) -> dict[str, Any]:
+    """A log of our task `stories` with two texts after one prompt; the first was cut."""
+    options = {"subjects": "activities", "forms": "story", "chat": True}
+    dataset = {"version": version or load("stories-en").version, "options": options}
+    config = {"temperature": 0.7, "max_tokens": 30, "max_retries": 3}
+    spec = {
+        "task": "evenhand/stories",
+        "model": "openai/gpt",
+        "metadata": {"evenhand": {"datasets": {"stories-en": dataset}, "texts": True}},
+    }
+    said = [("They met. She", "max_tokens"), ("She sang", "stop")]
+    samples = [
+        {
+            "id": "story/hunts",
+            "epoch": epoch,
+            "input": "Write.",
+            "output": {"choices": [{"message": {"content": text}, "stop_reason": ends}]},
+        }
+        for epoch, (text, ends) in enumerate(said, 1)
+    ]
+    return {"version": 2, "status": status, "eval": spec, "plan": {"config": config}, "samples": samples}
+
+
+@pytest.mark.parametrize("suffix", [".json", ".eval"])
+def test_texts_of_our_task_are_scored_as_they_were_asked_for(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"log{suffix}"
+    run = from_scores((written if suffix == ".json" else archived)(texts_log(), path), out=tmp_path / "runs")
+    assert run.record.model == "openai/gpt, temperature 0.7"
+    assert run.record.asked == Way(chat=True, temperature=0.7)
+    assert run.record.tasks[0].measure_options["longest"] == 30
+    (name,) = run.datasets
+    scores = run.scores_of(name, "written-undetected").set_index("id")["score"]
+    assert scores["story/hunts"] == 0.5  # the last word of a text that was cut may be the beginning of another
+
+
+def test_a_log_of_texts_that_is_unfinished_or_of_another_version_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="inspect eval-retry"):
+        from_scores(written(texts_log(status="started"), tmp_path / "log.json"), out=tmp_path / "runs")
+    with pytest.raises(BadInput, match="version 99 of 'stories-en"):
+        from_scores(written(texts_log(version=99), tmp_path / "log.json"), out=tmp_path / "runs")
 
 
 FAILED = {"id": "one", "epoch": 1, "metadata": {"dataset": "nli-en"}, "error": {"message": "gone"}}

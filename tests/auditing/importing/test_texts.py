@@ -206,6 +206,12 @@ def test_thoughts_are_not_counted(tmp_path: Path, text: str, counted: str) -> No
     assert list(found(run).values()) == [(1.0, 0.5, [counted, ""], 0.5)]
 
 
+def test_a_reply_of_a_batch_that_was_cut_loses_its_last_word(tmp_path: Path) -> None:
+    bodies = [{"choices": [{"text": "She sang. He", "finish_reason": end}]} for end in ("length", "stop")]
+    run = taken(lines(tmp_path / "a.jsonl", *({"custom_id": ITEM, "response": {"body": b}} for b in bodies)), tmp_path)
+    assert [numbers[2] for numbers in found(run).values()] == [["She sang.", "She sang. He"]]
+
+
 def test_a_log_names_its_model_and_its_texts_are_shown(tmp_path: Path, pages: None) -> None:
     run = taken(log(tmp_path / "a.eval"), tmp_path, name=None)
     assert run.record.model == "openai/gpt"

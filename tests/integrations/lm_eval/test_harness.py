@@ -6,6 +6,7 @@ import logging
 import math
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Sequence
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -21,7 +22,7 @@ from evenhand.errors import EvenhandError, UnfitModel
 from evenhand.integrations.lm_eval import __main__ as command
 from evenhand.integrations.lm_eval import tasks
 from evenhand.models.networks.masked import MaskedLM
-from helpers import made_bbq, naive, tiny
+from helpers import made_bbq, naive, planted, tiny
 from helpers.packages import without
 
 pytestmark = [
@@ -82,6 +83,87 @@ def evaluated(model: str, name: str, task: str, folder: Path, **more: Any) -> tu
     values = {metric.partition(",")[0]: value for metric, value in results["results"][task].items()}
     (file,) = (folder / "out").rglob(f"samples_{task}_*.jsonl")
     return values, file
+
+
+def planted_samples(folder: Path, *names: str, chat: bool, limit: int | None = None, **system: str) -> list[Path]:
+    """The samples of exported tasks, in one evaluation of the planted model."""
+    from lm_eval import simple_evaluate
+    from lm_eval.api.model import LM
+    from lm_eval.loggers import EvaluationTracker
+    from lm_eval.tasks import TaskManager
+
+    class Planted(LM):  # type: ignore[misc]
+        """In a chat it is asked for what stands between [ and ]."""
+
+        tokenizer_name = "planted"
+
+        def apply_chat_template(self, chat_history: list[dict[str, str]], **_: Any) -> str:
+            return "".join(f"{turn['role']}[{turn['content']}]" for turn in chat_history)
+
+        def loglikelihood(self, requests: Any) -> list[tuple[float, bool]]:
+            asked = [
+                (asked_for(context), label.strip(), request.doc)
+                for request in requests
+                for context, label in [request.args]
+            ]
+            return [(planted.logps(text, len(doc["choices"]))["ABC".index(label)], False) for text, label, doc in asked]
+
+        def generate_until(self, requests: Any) -> list[str]:
+            seen = Counter[str]()
+            texts = []
+            for request in requests:
+                prompt = asked_for(request.args[0])
+                texts.append(planted.written(prompt, seen[prompt]))
+                seen[prompt] += 1
+            return texts
+
+        def loglikelihood_rolling(self, requests: Any) -> Any:
+            raise NotImplementedError
+
+    def asked_for(context: str) -> str:
+        return context.rpartition("user[")[2].removesuffix("]") if chat else context
+
+    tracker = EvaluationTracker(output_path=str(folder / "out"))
+    results = simple_evaluate(
+        model=Planted(),
+        tasks=list(names),
+        task_manager=TaskManager(include_path=str(folder), include_defaults=False),
+        evaluation_tracker=tracker,
+        apply_chat_template=chat,
+        limit=limit,
+        **system,
+    )
+    samples = results.pop("samples")
+    tracker.save_results_aggregated(results=results, samples=samples)
+    for task in names:
+        tracker.save_results_samples(task_name=task, samples=samples[task])
+    return [next((folder / "out").rglob(f"samples_{task}_20*.jsonl")) for task in names]
+
+
+@pytest.mark.parametrize("chat", [False, True])
+def test_choices_in_the_harness_are_those_of_an_audit(tmp_path: Path, chat: bool) -> None:
+    """In all orders of their options; a set and its control are one run, since they are of one evaluation."""
+    names = ["choices-descriptions", "choices-descriptions-control"]
+    options = {"chat": True} if chat else {}
+    exported = [tasks.write(datasets.load(name), tmp_path, options=options) for name in names]
+    for file in planted_samples(tmp_path, *exported, chat=chat):
+        run = from_scores(file, name="back", out=tmp_path / "runs")
+    direct = evenhand.audit(planted.model(), dataset=names, options=options, out=tmp_path / "runs")
+    planted.assert_same(run, direct)
+
+
+@pytest.mark.parametrize("chat", [False, True])
+def test_texts_in_the_harness_are_those_of_an_audit(tmp_path: Path, chat: bool) -> None:
+    options = {"forms": "story,headline", "subjects": "activities", "chat": chat}
+    task = tasks.write(datasets.load("stories-en", **options), tmp_path, options={"texts": 3, "longest": 30})
+    (file,) = planted_samples(tmp_path, task, chat=chat)
+    run = from_scores(file, name="back", out=tmp_path / "runs")
+    measures = [task.measure for task in run.record.tasks]
+    drawn = options | {"texts": 3, "longest": 30}
+    direct = evenhand.audit(
+        planted.model(), dataset="stories-en", measure=measures, options=drawn, out=tmp_path / "runs"
+    )
+    planted.assert_same(run, direct)
 
 
 def lines(file: Path) -> list[dict[str, Any]]:
@@ -167,6 +249,7 @@ def test_released_crows_pairs_of_the_harness_has_our_differences_and_shares(data
         ("gpt2", "tbd-gendered", "pronoun", {}),
         ("started", "bbq-ambiguous", "choice-accuracy", {"mass": 0}),
         ("started", "bbq-disambiguated", "choice-coverage", {}),
+        ("started", "choices-pronouns", "choice-coverage", {}),
     ],
 )
 def test_our_tasks_in_the_harness_are_what_we_measure_ourselves_and_come_back_the_same(

@@ -25,13 +25,14 @@ from evenhand.core.dataset import Dataset
 from evenhand.core.files import LARGEST, from_json, read_parsed
 from evenhand.core.foreign import need
 from evenhand.core.measure import Traits
+from evenhand.core.questions import countable_text
 from evenhand.core.way import Way
 from evenhand.errors import BadInput, shorten
 from evenhand.models.planning.sequences import USUAL
 from evenhand.runs.record import Imported
 
-TASKS = "evenhand/nli, evenhand/nli_coal and evenhand/bbq"
-SCORERS = ("nli_labels", "chosen_options")
+TASKS = "evenhand/choices, evenhand/stories, evenhand/bbq, evenhand/nli and evenhand/nli_coal"
+SCORERS = ("nli_labels", "chosen_options", "shares_of_options")
 ZSTANDARD = 93
 HEADER = "header.json"
 WHOLE = 2**30
@@ -97,19 +98,27 @@ def _open_samples(path: Path) -> Iterator[tuple[Any, Iterable[Mapping[str, Any]]
         ) from error
 
 
-def _parse_log(path: Path, header: Mapping[str, Any], samples: Iterable[Mapping[str, Any]]) -> Log:
-    spec = header["eval"]
-    ours = (spec.get("metadata") or {}).get("evenhand")
+def _ours(path: Path, header: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What our task has put into its log. Raise an error for a log of another task, or of an unfinished evaluation."""
+    ours = (header["eval"].get("metadata") or {}).get("evenhand")
     if not isinstance(ours, dict):
-        raise BadInput(f"'{path}' is a log of the task '{spec['task']}', which is not evenhand's. Choose {TASKS}.")
+        task = header["eval"]["task"]
+        raise BadInput(f"'{path}' is a log of the task '{task}', which is not evenhand's. Choose {TASKS}.")
     if header["status"] != "success":
         why = (header.get("error") or {}).get("message", "")
         raise _unfinished_error(path, f"{header['status']}{f', {shorten(why, 100)!r}' if why else ''}")
+    return ours
+
+
+def _parse_log(path: Path, header: Mapping[str, Any], samples: Iterable[Mapping[str, Any]]) -> Log:
+    spec, ours = header["eval"], _ours(path, header)
     datasets = {n: {"version": d["version"], "options": dict(d["options"])} for n, d in ours["datasets"].items()}
     answers: dict[str, dict[str, Answers]] = {name: {} for name in datasets}
     for sample in samples:
         where = f"{path}, sample {sample['id']} of epoch {sample['epoch']}"
-        answers[sample["metadata"]["dataset"]].setdefault(str(sample["id"]), []).append((where, _answer(sample)))
+        about = sample["metadata"]
+        id = about.get("item", sample)["id"]
+        answers[about["dataset"]].setdefault(str(id), []).append((where, _answer(sample)))
     epochs = [several for by_item in answers.values() for several in by_item.values()]
     if all(answer.get("note") == NOT_SCORED for several in epochs for _, answer in several):
         lacks, do = ("scores", "Score it with inspect score") if epochs else ("samples", "Leave out --no-log-samples")
@@ -203,6 +212,20 @@ def model_of(path: Path) -> str:
     return ""
 
 
+def texts_task(path: Path) -> dict[str, Any] | None:
+    """The dataset of a log of our task `stories`, and how its texts were drawn; None for any other file."""
+    if path.suffix not in (".eval", ".json") or not path.is_file():
+        return None
+    with _open_samples(path) as (header, _):
+        if header is None or not ((header["eval"].get("metadata") or {}).get("evenhand") or {}).get("texts"):
+            return None
+        ((name, dataset),) = _ours(path, header)["datasets"].items()
+        settings = _generation(header)
+        known = {"temperature": "temperature", "max_tokens": "longest", "system_message": "system"}
+        drawn = {option: settings[name] for name, option in known.items() if name in settings}
+        return {"dataset": name, "version": dataset["version"], "options": {**dataset["options"], **drawn}}
+
+
 def read_texts(path: Path) -> Iterator[tuple[str, str, str, list[str]]]:
     """Yield the place, id, prompt and replies of each sample of a log, whatever its task."""
     with _open_samples(path) as (_, samples):
@@ -211,9 +234,12 @@ def read_texts(path: Path) -> Iterator[tuple[str, str, str, list[str]]]:
             if isinstance(prompt, list):
                 prompt = next((m.get("content") for m in reversed(prompt) if m.get("role") == "user"), "")
             choices = (sample.get("output") or {}).get("choices") or ()
-            replies = [reply for choice in choices if (reply := choice["message"]["content"]) is not None]
+            replies = [choice for choice in choices if choice["message"]["content"] is not None]
+            texts = [_message_text(reply["message"]["content"]) for reply in replies]
+            cut = [reply.get("stop_reason") == "max_tokens" for reply in replies]
             where = f"{path}, sample {sample['id']}"
-            yield where, str(sample["id"]), _message_text(prompt or ""), [*map(_message_text, replies)]
+            counted = [countable_text(text, cut=ends) for text, ends in zip(texts, cut, strict=True)]
+            yield where, str(sample["id"]), _message_text(prompt or ""), counted
 
 
 def _message_text(content: Any) -> str:
@@ -283,7 +309,8 @@ def _tasks(log: Log, name: str, foreign: Foreign, kind: str) -> list[PlannedTask
 
 
 def _needs_probabilities(planned: PlannedTask) -> bool:
-    return Traits.of(planned.task.measure).unit == "probability"
+    measure = planned.task.measure
+    return Traits.of(measure).unit == "probability" or bool(getattr(measure, "exact", False))
 
 
 def _row_for(log: Log, planned: PlannedTask, row: ScoredRow) -> ScoredRow:

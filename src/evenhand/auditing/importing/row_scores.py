@@ -25,6 +25,8 @@ from evenhand.stats.estimate import TOO_FAR, number_fault
 SCORE = ("score",)
 NAMED = 3
 """The most rows or items that a warning names."""
+EXPORTED = ("id", "dataset", "version", "context")
+"""The fields in every document of a task of lm-evaluation-harness that evenhand exported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,27 @@ def _parse_number(where: str, name: str, value: Any) -> float:
     return number
 
 
+def has_all(given: object, names: Sequence[str]) -> bool:
+    """Whether this is an object of JSON with all of these fields."""
+    return isinstance(given, dict) and given.keys() >= set(names)
+
+
+def check_template(where: str, doc: Mapping[str, Any], context: str) -> None:
+    """Raise an error if an exported task for a chat template was asked without one, or one for plain prompts with it.
+
+    `context` is what the model was asked.
+    """
+    exported = doc["context"] if isinstance(doc["context"], list) else [doc["context"]]
+    chat, plain = str((doc.get("options") or {}).get("chat")) == "True", context in exported
+    if chat and plain:
+        raise BadInput(f"{where}: the task asks in a chat template. Run it with --apply_chat_template.")
+    if not chat and not plain:
+        raise BadInput(
+            f"{where}: the task asks plainly, and the model read something else. Run it without --apply_chat_template "
+            "and --system_instruction, or if it has questions or stories, export it with --option chat=true."
+        )
+
+
 @dataclass(frozen=True)
 class Foreign:
     """What the user says about imported scores: the parameters of `evenhand.from_scores`."""
@@ -77,6 +100,10 @@ class Foreign:
     options: Mapping[str, Any]
     kind: str | None
     seed: int
+    version: object = None
+    """The version of the dataset that the log of a task states."""
+    identity: str = ""
+    """What a log says of the model and of how it was asked; empty if it says nothing."""
 
     def spec(self, dataset: Datasets, options: Mapping[str, Any]) -> AuditSpec:
         """The spec of an audit that would give these scores."""
@@ -242,11 +269,12 @@ def _given_score(task: Task, item: Item, row: ScoredRow) -> Score:
 def _answers(task: Task, item: Item, row: ScoredRow, kind: str) -> list[Answer]:
     """The numbers of a row as answers to the measure's questions. Raise an error if they are no log-probabilities."""
     questions, given = questions_of(item, task.measure), row.numbers
+    size = max(1, len(given) // len(questions))
     if isinstance(item, Blank) and not Traits.of(task.measure).answers:
         return _candidate_answers(questions, given, kind, row.where)
-    answers = [Answer(given)] if len(questions) == 1 else [Answer((number,)) for number in given]
+    answers = [Answer(given[at : at + size]) for at in range(0, len(given), size)]
     if len(answers) != len(questions):
-        answer_names = ", ".join(Traits.of(task.measure).answers)
+        answer_names = ", ".join(Traits.of(task.measure).answers) or "a number for each option in each order"
         raise BadInput(f"{row.where}: {task.measure.name} needs {answer_names}. Got {len(given)} numbers.")
     for question, answer in zip(questions, answers, strict=True):
         if note := check_answer(question, answer).note:

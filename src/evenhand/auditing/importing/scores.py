@@ -6,6 +6,7 @@ same order; since version 0.4 these are strings. The documents of tasks that eve
 """
 
 import hashlib
+import json
 import logging
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -21,10 +22,13 @@ from evenhand._version import __version__
 from evenhand.auditing.audit import run_folder
 from evenhand.auditing.importing import inspect_log
 from evenhand.auditing.importing.row_scores import (
+    EXPORTED,
     SCORE,
     Foreign,
     Scored,
     ScoredRow,
+    check_template,
+    has_all,
     match,
     numbers,
     same_questions,
@@ -67,8 +71,8 @@ HINT = "Name yours with `columns`, as in id=COLUMN."
 TASKS = ("intrasentence", "intersentence")
 SHAPE = '{"intrasentence": [{"id": ..., "score": ...}, ...], "intersentence": [...]}'
 SAMPLE = ("arguments", "doc", "resps")
-EXPORTED = ("id", "dataset", "version", "choices")
-"""The fields in every document of a task that evenhand exported."""
+OF_MODEL = ("model", "model_args", "fingerprint", "chat_template_sha", "system_instruction")
+"""What the harness's results say of a model, and of how it was asked."""
 
 
 def import_scores(
@@ -81,6 +85,7 @@ def import_scores(
     check_known("kind of model", [foreign.kind] if foreign.kind is not None else [], KINDS)
     if isinstance(source, Path) and not source.is_file():
         raise BadInput(f"There is no file '{source}'. Give a file with a score for each item.")
+    foreign = _as_stated(source, foreign) if isinstance(source, Path) else foreign
     of_texts = is_of_prompts(foreign)
     logged = None if isinstance(source, pd.DataFrame) or of_texts else inspect_log.read(source)
     name = name or name_of(Path(str(source)))
@@ -126,13 +131,34 @@ def name_of(file: Path) -> str:
     return inspect_log.model_of(file.expanduser()) or file.stem
 
 
+def _as_stated(source: Path, foreign: Foreign) -> Foreign:
+    """With what a log says: the model, and of our tasks the dataset and the options that the user does not give."""
+    sample, results = _first_sample(source) or {}, _results_beside(source)
+    if said := {name: results[name] for name in OF_MODEL if name in results}:
+        foreign = replace(foreign, identity=json.dumps(said, sort_keys=True, default=str))
+    stated: Any = sample["doc"] if has_all(sample.get("doc"), EXPORTED) else inspect_log.texts_task(source)
+    if stated is None or foreign.dataset not in (None, stated["dataset"]):
+        return foreign
+    if not isinstance(options := stated.get("options", {}), dict):
+        raise BadInput(f"{source}: the options of the task must be an object. Got {str(options)[:40]!r}.")
+    drawn = next((part for request in _as_list(sample.get("arguments")) for part in _as_list(request)[1:]), None)
+    if isinstance(drawn, dict):  # a request for a text
+        known = {"temperature": "temperature", "max_gen_toks": "longest"}
+        options = options | {option: drawn[name] for name, option in known.items() if name in drawn}
+    if str(options.get("chat")) == "True" and results.get("system_instruction"):
+        options = options | {"system": str(results["system_instruction"])}
+    for name, value in foreign.options.items():
+        if name in options and str(value) != str(options[name]):
+            raise BadInput(f"{source.name}: the task was asked with {name}={options[name]}, not {value}. Leave it out.")
+    options = options | dict(foreign.options)
+    return replace(foreign, dataset=str(stated["dataset"]), options=options, version=stated["version"])
+
+
 def _score_rows(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
     kind, dataset, sample = foreign.kind or "", foreign.dataset or None, None
     if isinstance(source, Path) and (sample := _first_sample(source)):
         # Samples are of a causal model, unless our backend for masked models has written another kind.
-        kind = kind or _model_kind(source) or "causal"
-        if dataset is None and _has_all(sample["doc"], EXPORTED):
-            dataset = str(sample["doc"]["dataset"]) or None
+        kind = kind or str(_results_beside(source).get("model_kind") or "causal")
     spec = foreign.spec(dataset, foreign.options)
     if len(spec.sources) != 1:
         raise BadInput(f"`dataset` must be the one dataset that the scores are of. Got {len(spec.sources) or 'none'}.")
@@ -147,7 +173,7 @@ def _score_rows(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
         [planned for planned, _ in each],
         [scores_of(planned.task, of_task, file, names, kind) for planned, of_task in each],
         replace(origin, numbers=names or ("likelihoods",), matched=len(rows) - len(matched.unmatched)),
-        origin.sha256,
+        foreign.identity or origin.sha256,
         kind,
         [*matched.warnings(dataset, file), *flaw_warnings(dataset)],
         caveats(kind, [planned.task for planned in fitting]),
@@ -270,37 +296,38 @@ def _first_sample(path: Path) -> dict[str, Any] | None:
     """The first line of lm-evaluation-harness's samples; None if the file is something else, or damaged."""
     with suppress(OSError, ValueError):  # the reader of the file reports what is wrong
         first = next((row for _, row in json_lines(path)), None) if path.suffix == ".jsonl" else None
-        return first if _has_all(first, SAMPLE) else None
+        return first if has_all(first, SAMPLE) else None
     return None
 
 
-def _has_all(given: object, names: Sequence[str]) -> bool:
-    return isinstance(given, dict) and given.keys() >= set(names)
-
-
-def _model_kind(path: Path) -> str:
-    """The kind of model that our backend wrote into the results next to the samples; empty for other backends."""
+def _results_beside(path: Path) -> dict[str, Any]:
+    """What the harness's results next to its samples say, and of their `config`; empty if there are none."""
     date = path.stem.rpartition("_")[2]
     with suppress(OSError, ValueError, LookupError, TypeError):
         results = from_json(path.with_name(f"results_{date}.json").read_text(encoding="utf-8"))
-        return str(results["config"]["model_kind"])
-    return ""
+        return {**results, **results["config"]}
+    return {}
 
 
 def _read_samples(path: Path, dataset: Dataset) -> Iterator[ScoredRow]:
     """Yield a row for each sample: its texts (context + continuation) and the log-likelihood of each."""
     filters: set[str] = set()
-    may_lack = bool(_model_kind(path))  # our backend writes NaN for an item without a score; elsewhere it is an error
+    may_lack = "model_kind" in _results_beside(
+        path
+    )  # our backend writes NaN for an item without a score; elsewhere it is an error
     for line, sample in json_lines(path):
         where = f"{path}, line {line}"
-        if not _has_all(sample, SAMPLE):
+        if not has_all(sample, SAMPLE):
             raise BadInput(f"{where} is not a sample of lm-evaluation-harness. A sample has {', '.join(SAMPLE)}.")
         filters.add(str(sample.get("filter", "none")))
         if len(filters) > 1:
             several = ", ".join(sorted(filters))
             raise BadInput(f"{where}: the file has samples of several filters, {several}. Keep the samples of one.")
         id = _exported_id(where, sample["doc"], dataset)
-        texts = [_request_text(where, request) for request in _as_list(sample["arguments"])]
+        requests = [_request(where, request) for request in _as_list(sample["arguments"])]
+        for context, _ in requests if id else ():
+            check_template(where, sample["doc"], context)
+        texts = ["".join(request) for request in requests]
         answers = _as_list(sample["resps"])
         if len(texts) != len(answers) or not texts:
             raise BadInput(f"{where}: each request must have a response. Got {len(answers)} for {len(texts)}.")
@@ -316,16 +343,14 @@ def _read_samples(path: Path, dataset: Dataset) -> Iterator[ScoredRow]:
 
 def _exported_id(where: str, doc: Any, dataset: Dataset) -> str:
     """The item's id in a document that evenhand exported, else empty. Raise an error if the dataset is another one."""
-    if not _has_all(doc, EXPORTED):
+    if not has_all(doc, EXPORTED):
         return ""
-    if not isinstance(options := doc.get("options", {}), dict):
-        raise BadInput(f"{where}: the document's options must be an object. Got {str(options)[:40]!r}.")
     exported, wanted = (doc["dataset"], doc["version"]), (base_name(dataset.name), dataset.version)
     if exported != wanted:
         theirs, ours = (f"'{name}', version {version}" for name, version in (exported, wanted))
         raise BadInput(f"{where} is of the dataset {theirs}, not {ours}. Give the dataset of the file as `dataset`.")
-    for name, value in options.items():
-        if (ours := str(dataset.options.get(name))) != value:
+    for name, value in (doc.get("options") or {}).items():
+        if name in dataset.options and (ours := str(dataset.options[name])) != value:
             raise BadInput(f"{where}: the task was exported with {name}={value}, not {ours}. Give that as `option`.")
     return str(doc["id"])
 
@@ -337,14 +362,14 @@ def _as_list(given: Any) -> list[Any]:
     return given if isinstance(given, list) else []
 
 
-def _request_text(where: str, request: Any) -> str:
+def _request(where: str, request: Any) -> tuple[str, str]:
     parts = _as_list(request)
     if len(parts) < 2 or not all(isinstance(part, str) for part in parts[:2]):
         raise BadInput(
             f"{where}: a request must be a context and a continuation. Got {str(request)[:60]!r}. Samples of generated "
             "text have no likelihoods to import."
         )
-    return f"{parts[0]}{parts[1]}"
+    return parts[0], parts[1]
 
 
 def _read_table(

@@ -9,7 +9,15 @@ from typing import Any
 import pandas as pd
 
 from evenhand.auditing.importing import inspect_log
-from evenhand.auditing.importing.row_scores import Foreign, Matched, Scored, ScoredRow
+from evenhand.auditing.importing.row_scores import (
+    EXPORTED,
+    Foreign,
+    Matched,
+    Scored,
+    ScoredRow,
+    check_template,
+    has_all,
+)
 from evenhand.auditing.spec import PlannedTask
 from evenhand.core.dataset import Dataset
 from evenhand.core.files import json_lines
@@ -78,6 +86,8 @@ def score_texts(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
             "`measure` must be written-share or written-undetected for imported texts. First mentions need the model."
         )
     dataset = asked[0].task.dataset
+    if foreign.version not in (None, dataset.version):
+        raise BadInput(f"{file} is of version {foreign.version} of '{dataset.name}', not {dataset.version}.")
     matched = _match(listed, dataset, file)
     scores, missing = [], Answer.none(f"not in {file}")
     each = [matched.of(planned) for planned in asked]
@@ -90,9 +100,10 @@ def score_texts(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
         scores.append([score(item, texts, planned.task.measure) for item, texts in both])
     digest = _digest(source)
     origin = Imported(file, digest, "texts", ("texts",), len(listed), len(listed) - len(matched.unmatched))
-    caveats = ["Texts that were written elsewhere: how they were drawn, and how long they could be, is not known here."]
+    unknown = "Texts that were written elsewhere: how they were drawn, and how long they could be, is not known here."
+    caveats = [] if {"temperature", "longest"} <= foreign.options.keys() else [unknown]
     asked, warnings = [planned for planned, _ in each], matched.warnings(dataset, file)
-    return Scored(asked, scores, origin, digest, "causal", warnings, caveats, way=way)
+    return Scored(asked, scores, origin, foreign.identity or digest, "causal", warnings, caveats, way=way)
 
 
 def _without_unknown_options(planned: PlannedTask, given: Mapping[str, Any]) -> PlannedTask:
@@ -175,6 +186,8 @@ def _harness_row(where: str, row: Mapping[str, Any]) -> TextRow | None:
     flat = [text for reply in texts for text in (reply if isinstance(reply, list) else [reply])]
     if not all(isinstance(text, str) for text in flat):
         raise BadInput(f"{where}: the `resps` of a sample must be texts. Got {str(texts)[:60]!r}.")
+    if has_all(row["doc"], EXPORTED):
+        check_template(where, row["doc"], str(arguments))
     return where, str(row["doc"].get("id", "")), str(arguments or ""), flat
 
 
@@ -191,7 +204,8 @@ def _batch_row(where: str, row: Mapping[str, Any]) -> TextRow:
             raise BadInput(f"{where}: a choice must be an object. Got {choice!r}.")
         message = choice.get("message")
         text = message.get("content") if isinstance(message, dict) else choice.get("text")
-        texts += [text] if isinstance(text, str) else []
+        cut = choice.get("finish_reason") == "length"
+        texts += [countable_text(text, cut=cut)] if isinstance(text, str) else []
     return where, str(row.get("custom_id", "")), "", texts
 
 
