@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from evenhand import datasets, from_scores
+from evenhand.auditing.sampling import draw_sample
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.core import answers
@@ -40,9 +41,11 @@ def test_a_task_has_the_sentences_of_every_pair_and_says_whose_they_are(
     assert "--tasks evenhand_tgb" in capsys.readouterr().out
     rows = [json.loads(line) for line in _lines(tmp_path / "new" / "evenhand_tgb.jsonl")]
     dataset = datasets.load("tgb")
-    assert [(row["id"], row["context"], *row["choices"]) for row in rows] == [
+    assert sorted((row["id"], row["context"], *row["choices"]) for row in rows) == sorted(
         (item.id, "", *texts(item)) for item in dataset.items
-    ]
+    )
+    sample = draw_sample(dataset, 20, 0)  # what the harness's --limit 20 takes
+    assert {row["id"] for row in rows[:20]} == {item.id for item in sample.items}
     config = (tmp_path / "new" / "evenhand_tgb.yaml").read_text(encoding="utf-8")
     assert f"# Licence: {dataset.licence}\n" in config
     assert "  - metric: likelihood-lean\n    aggregation: mean\n    higher_is_better: null\n" in config
@@ -109,7 +112,8 @@ def test_a_pronoun_blank_is_its_sentences_and_a_question_its_letters(
     found = {}
     for name in ("tbd", "bbq-disambiguated"):
         task = tasks.write(datasets.load(name), tmp_path)
-        found[name] = json.loads(_lines(tmp_path / f"{task}.jsonl")[0])
+        rows = map(json.loads, _lines(tmp_path / f"{task}.jsonl"))
+        found[name] = next(row for row in rows if row["id"] == datasets.load(name).items[0].id)
     assert found["tbd"]["choices"] == ["He is a doctor.", "She is a doctor.", "They is a doctor."]
     asked = found["bbq-disambiguated"]
     assert asked["choices"] == [" A", " B", " C"]
