@@ -16,7 +16,7 @@ from test_plugins import PLUGIN, _forgotten  # noqa: F401 (a fixture that every 
 pytestmark = pytest.mark.usefixtures("without_pages")
 MINE = "not evenhand's own code"
 AUDIT = ["audit", "made:1", "--dataset", "keys", "--measure", "median-gap"]
-ENDS = ["sys.exit()", "sys.exit(0)", "sys.exit('done')", "raise GeneratorExit"]
+ENDS = ["sys.exit()", "sys.exit(0)", "sys.exit('done')", "raise GeneratorExit", "raise BaseException('panic')"]
 PLACES = {
     "the module": ("import statistics\n", "import statistics\n{}\n"),
     "the loader": ("    def rule(question)", "    {}\n    def rule(question)"),
@@ -59,7 +59,7 @@ def test_a_gate_does_not_pass_because_a_plugin_ends_python(
     assert audited(file, "--gate", str(policy)) == terminal.BAD_INPUT
     printed = capsys.readouterr().err
     assert MINE in printed
-    assert "SystemExit" in printed or "GeneratorExit" in printed
+    assert any(name in printed for name in ("SystemExit", "GeneratorExit", "BaseException: panic"))
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -101,6 +101,9 @@ WRONG = {
     "dataset, cluster": ('by=("parity",)', "cluster=5"),
     "dataset, kinds": ('by=("parity",)', "kinds='women'"),
     "dataset, groups": ('{"parity": "odd" if i % 2 else "even"}', "5"),
+    "dataset, a group named as a column": ('{"parity":', '{"score":'),
+    "dataset, half a character": ('Dataset(name="keys"', 'Dataset(about="\\ud800", name="keys"'),
+    "measure, half a character": ("above 0 the stereotype is likelier", "above 0 \\ud800"),
     "dataset, texts": ('f"He has {i} keys."', "i"),
     "dataset, no such option": ("def keys(pairs: int = 12)", "def keys()"),
     "model, nothing": ("return Table", "Table"),
@@ -173,6 +176,16 @@ def test_an_exit_code_that_is_no_number_is_no_success(code: object) -> None:
         sys.exit(code)  # type: ignore[arg-type]
 
     assert terminal.run(ends, []) == terminal.BAD_INPUT
+
+
+def test_a_librarys_panic_is_neither_a_pass_nor_a_fail(capsys: pytest.CaptureFixture[str]) -> None:
+    class Panic(BaseException):
+        """As of a library in Rust, when no file can be opened."""
+
+    def panics(_: object) -> None:
+        raise Panic("called `Result::unwrap()` on an `Err` value: Too many open files")
+
+    assert terminal.run(panics, []) == terminal.OUR_FAULT
 
 
 @pytest.mark.parametrize("asked", [["--help"], ["--version"], ["audit", "--help"]])

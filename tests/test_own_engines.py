@@ -7,7 +7,18 @@ from typing import Any
 import pytest
 
 import evenhand
-from evenhand import Answer, BadInput, Dataset, LikelihoodDifference, ModelError, Pair, Table, plugins
+from evenhand import (
+    Answer,
+    BadInput,
+    Dataset,
+    EvenhandError,
+    Finding,
+    LikelihoodDifference,
+    ModelError,
+    Pair,
+    Table,
+    plugins,
+)
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.models.engines import ENGINES, Engine
@@ -239,3 +250,40 @@ def test_a_debiasing_takes_the_options_of_an_engine(queue: Any, tmp_path: Path) 
         "queue:large", method=Same(), model_options={"temperature": 4.0}, suite="gbef", limit=5, out=tmp_path / "out"
     )
     assert done.before.record.fingerprint == "queue large 4.0"
+
+
+HALF = "half \ud800"
+TWICE = [Finding("age", "careful", HALF)]
+BAD: list[tuple[str, Any]] = [
+    *(("about", about) for about in [5, {"dtype": object()}, {"source": HALF}, {5: object()}]),
+    *(("spend", spend) for spend in [5, lambda _: 5, lambda _: {"requests": "x"}, lambda _: {"requests": 2**70}]),
+    *(("cannot", cannot) for cannot in [5, lambda *_: 5, lambda *_: HALF]),
+    *(("requests", requests) for requests in [5, lambda *_: 5, lambda *_: [[]]]),
+    *(("count_tokens", count) for count in [5, lambda *_: 5, lambda *_: [], lambda *_: ["x"] * 99]),
+    *(("findings", findings) for findings in [5, lambda *_: [Finding("age", "fine", 5)], lambda *_: TWICE]),  # type: ignore
+    *(("answers", answers) for answers in [5, lambda *_: 5, lambda *_: [5], lambda *_: [(99, Answer((-1.0,)))]]),
+    ("note", HALF),
+    ("note", 5),
+    ("overflowed", "many"),
+    ("kind", "banana"),
+    ("name", HALF),
+    ("fingerprint", HALF),
+    *((name, property(lambda _: 1 / 0)) for name in ("about", "spend", "cannot", "chats", "reference", "plan")),
+]
+
+
+@pytest.mark.parametrize("place", range(len(BAD)))
+def test_an_ability_that_gives_nonsense_is_an_error_of_the_model(place: int, how: dict[str, Any]) -> None:
+    name, bad = BAD[place]
+
+    class Mine:
+        name = fingerprint = "mine"
+        note = ""
+
+        def answer(self, questions: Any) -> Any:
+            return [Answer((-float(len(each.text)),), self.note) for each in questions]
+
+    setattr(Mine, name, bad)
+    with pytest.raises(EvenhandError, match=r"'mine|[Tt]he model|A model is"):
+        evenhand.audit(Mine(), **how, **({"budget": 20} if name == "requests" else {}))
+    assert not list(how["out"].rglob("run.json"))

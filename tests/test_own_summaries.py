@@ -1,5 +1,6 @@
 """A summary that is not evenhand's, with its own interval and test: values, page, comparison and gate use it."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -10,8 +11,23 @@ import numpy as np
 import pytest
 
 import evenhand
-from evenhand import Answer, Dataset, Gate, LikelihoodDifference, Pair, Rule, Score, Summary, Table
+from evenhand import (
+    Answer,
+    BadInput,
+    Dataset,
+    Gate,
+    Kinds,
+    LikelihoodDifference,
+    OfTotals,
+    Pair,
+    Rule,
+    Score,
+    Summary,
+    Table,
+)
+from evenhand.core.scores import NO_VALUE, group_values
 from evenhand.measures import MEASURES
+from evenhand.stats.estimate import TOO_LARGE
 from helpers.audited_runs import noise
 
 
@@ -73,3 +89,76 @@ def test_runs_are_compared_and_judged_by_it(runs: list[evenhand.Run]) -> None:
     gate = Gate([Rule(measure="median-lean", within=20.0)])
     assert gate.judge(runs[1]).verdict == "pass"
     assert Gate([Rule(measure="median-lean", within=0.5)]).judge(runs[1]).verdict == "fail"
+
+
+def gives(result: Any) -> Any:
+    return lambda *_: result
+
+
+class Total(OfTotals):
+    """The mean, by totals."""
+
+    def totals(self, scores: Sequence[Score]) -> Any:
+        return np.array([[1.0, score.value] for score in scores])
+
+    def of(self, totals: Any) -> Any:
+        return totals[:, 1] / totals[:, 0]
+
+
+BAD: list[tuple[str, Any]] = [
+    *(("interval_and_test", gives(ends)) for ends in [(9, -9, 0.5), (5, 9, 0.5), (-9, 9, 7), (-9, 9, -1), (-9, 9)]),
+    *(("interval_and_test", gives(ends)) for ends in ["abc", 5, None, (None, None, None), (-9, 9, 0.5, "many")]),
+    *((name, gives(5)) for name in ("resampling", "totals", "of", "inside")),
+    *((name, gives("many")) for name in ("__call__", "totals", "of", "resampling")),
+    *((name, gives([])) for name in ("__call__", "totals", "of", "resampling")),
+    ("of", gives(np.ones(3))),
+    ("of", lambda _, totals: totals),
+    ("totals", gives(np.ones((3, 2)))),
+    ("estimands", gives({"stereotype": 5})),
+    ("estimands", gives({"other": Total()})),
+    ("estimands", gives([1])),
+    ("lacks", gives(5)),
+    *((name, "not a method") for name in ("__call__", "totals", "of", "resampling", "inside", "lacks", "estimands")),
+]
+
+
+@pytest.mark.parametrize("place", range(len(BAD)))
+def test_a_summary_that_gives_nonsense_is_named_and_nothing_is_written(
+    place: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without_pages: object
+) -> None:
+    name, bad = BAD[place]
+    summary = type("Mine", (Total,), {name: bad})()
+    monkeypatch.setitem(MEASURES, "mine", type("Mine", (MedianLean,), {"name": "mine", "summarise": summary}))
+    groups = [{"about": "women" if n % 2 else "men", "box": str(n)} for n in range(12)]
+    items = [Pair(str(n), f"He lifted box {n}.", f"She lifted box {n}.", labels) for n, labels in enumerate(groups)]
+    data = Dataset(name="boxes", items=items, cluster="box", by=("about",), kinds=Kinds("about", ("women",), ("men",)))
+    table = Table(lambda asked: Answer((noise(asked.text) - 20,)), name="table", fingerprint="table")
+    gate = Gate([Rule(measure="mine", within=99.0)])
+    with pytest.raises(BadInput, match="mine|about"):
+        evenhand.audit(table, dataset=data, measure="mine", gate=gate, out=tmp_path)
+    assert not list(tmp_path.rglob("run.json"))
+
+
+@pytest.mark.parametrize("value", [float("inf"), -1e300, float("nan")])
+def test_a_summary_without_a_finite_value_has_none_and_says_why(value: float) -> None:
+    summary = type("Mine", (Total,), {"__call__": gives(value), "interval_and_test": gives((value, value, 0.01))})()
+    scores = [Score(str(n), float(n)) for n in range(9)]
+    made, *_ = group_values(scores, summary, neutral=0.0)
+    assert math.isnan(made.value)
+    assert not made.spans
+    assert made.note in (TOO_LARGE, NO_VALUE)
+
+
+def test_a_summary_of_which_the_default_is_judged_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    summary = type("Mine", (Total,), {"estimands": gives({"default": Total(), "stereotype": Total()})})()
+    monkeypatch.setitem(MEASURES, "mine", type("Mine", (MedianLean,), {"name": "mine", "summarise": summary}))
+    items = [
+        Pair(str(n), f"He lifted box {n}.", f"She lifted box {n}.", {"about": "women" if n % 2 else "men"})
+        for n in range(12)
+    ]
+    data = Dataset(name="boxes", items=items, kinds=Kinds("about", ("women",), ("men",)))
+    run = evenhand.audit(
+        Table(lambda asked: Answer((noise(asked.text) - 20,))), dataset=data, measure="mine", out=tmp_path
+    )
+    assert [row.verdict.word for row in run.rows if row.estimand == "stereotype"] == ["untested"]
+    assert "not judged by itself" in str(run)

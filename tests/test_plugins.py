@@ -108,6 +108,12 @@ def test_a_file_brings_measure_dataset_and_model(
     assert run_command(app, ["rescore", runs[0], "--plugin", str(file)]) == 0
 
 
+def test_a_measure_without_a_docstring_is_listed(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(PLUGIN.replace('"""The median difference of the two sentences."""', "", 1))
+    assert run_command(app, ["measures", "--plugin", str(file)]) == 0
+    assert "median-gap (version 1, neutral at 0)" in capsys.readouterr().out
+
+
 def test_an_edit_is_loaded_though_time_and_size_are_the_same(file: Path) -> None:
     plugins.load_file(file)
     written = file.stat()

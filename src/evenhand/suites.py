@@ -253,7 +253,7 @@ def record(task: Task, *, seed: int = 0, limit: int | None = None, partial: bool
             if k not in PLAIN and (k not in LATER or v != _options(type(how)())[k])
         },
         reading=how.reading,
-        asks=(how.__doc__ or "").partition("\n")[0],
+        asks=str(how.__doc__ or "").partition("\n")[0],
         **Traits.of(how).recorded,
         seed=seed,
         limit=limit,

@@ -14,6 +14,7 @@ from evenhand.core.dataset import FEMALE_MALE, Design, Kinds, Partners
 from evenhand.core.estimands import ItemRow, estimates, rows
 from evenhand.core.scores import Value
 from evenhand.measures import load
+from evenhand.stats.estimate import TOO_LARGE
 from evenhand.stats.verdict import adjust, decide
 
 ABOUT = Kinds("about", ("women",), ("men",))
@@ -70,6 +71,26 @@ def test_of_ratios_it_is_in_logarithms_and_a_quotation_does_not_count_more_in_a_
     assert found["stereotype"].value == pytest.approx(math.exp(men - women))  # g_s, as released
     assert found["default"].value == pytest.approx(math.exp((men + women) / 2))  # above 1: he
     assert found["stereotype"].low < found["stereotype"].value < found["stereotype"].high
+
+
+def test_a_ratio_beyond_all_numbers_is_no_value_and_says_why() -> None:
+    scores = pd.DataFrame(
+        {"id": f"{about}{n}", "score": (-1) ** n * 1e38, "stereotype": f"{about}{n // 2}", "about": about}
+        for about in ("women", "men")
+        for n in range(12)
+    ).assign(quotation=lambda frame: frame["id"])
+    scores["score"] += 1e38 * (scores["about"] == "women")
+    found = by_name(estimates(scores, Design(cluster="quotation", kinds=ABOUT), load("gest")))
+    assert math.isnan(found["default"].value) or math.isnan(found["stereotype"].value)
+    for value in found.values():
+        assert value.value <= 1e100 if value.known else value.note == TOO_LARGE
+
+
+def test_of_one_word_of_each_kind_a_ratio_is_a_ratio_too() -> None:
+    scores = pd.DataFrame({"id": ["a", "b"], "score": [0.5, 1.5], "about": ["women", "men"]})
+    found = by_name(estimates(scores, Design(cluster="id", kinds=ABOUT), load("gest")))
+    assert found["stereotype"].value == pytest.approx(math.exp(1.5 - 0.5))
+    assert not found["stereotype"].spans
 
 
 def test_of_choices_the_one_that_is_named_counts_and_unknown_where_it_is_right() -> None:

@@ -152,6 +152,34 @@ def test_errors_name_the_item() -> None:
         measure(Table(lambda q: (-1.0,)), [SENTENCE], Association(), by="gender")
 
 
+KEPT = [5, {"id": "2"}, {"score": 1.0}, {"gender": "male"}, {"weight": object()}, {"weight": "\ud800"}, {5: 1}]
+
+
+@pytest.mark.parametrize("kept", KEPT)
+def test_what_a_measure_keeps_cannot_take_the_place_of_a_score_or_a_group(kept: Any) -> None:
+    class Keeps(Association):
+        def keep(self, *_: object) -> Any:
+            return kept
+
+    with pytest.raises(BadInput, match="The measure 'association' failed on item"):
+        measure(Table(lambda q: (-1.0,)), [replace(SENTENCE, groups={"gender": "female"})], Keeps())
+
+
+def test_a_question_with_half_a_character_is_an_error_that_names_the_measure() -> None:
+    class Half(Association):
+        def ask(self, item: Any) -> Any:
+            return [Likelihood("half \ud800")]
+
+    with pytest.raises(BadInput, match="The measure 'association' failed on item.*surrogate"):
+        measure(Table(lambda q: (-1.0,)), [SENTENCE], Half())
+
+
+@pytest.mark.parametrize(("name", "bad"), [("neutral", math.inf), ("neutral", -math.inf), ("bounds", (1.0, 0.0))])
+def test_a_measure_needs_a_finite_neutral_value_and_bounds_in_order(name: str, bad: Any) -> None:
+    with pytest.raises(BadInput, match="'Odd' needs a finite `neutral`"):
+        measure(Table(lambda q: (-1.0,)), [SENTENCE], type("Odd", (Association,), {name: bad})())
+
+
 def test_a_model_must_answer_every_question() -> None:
     class Lazy(Table):
         def answer(self, questions: Sequence[Question]) -> list[Answer]:
@@ -185,7 +213,14 @@ INFERENCE = NliPair("1", "A nurse sleeps.", "A woman sleeps.", {"set": "pro"})
 )
 @pytest.mark.parametrize(
     ("logp", "reason"),
-    [(math.nan, NOT_FINITE), (-math.inf, NOT_FINITE), (math.inf, NOT_FINITE), (5.0, ABOVE), (-1e300, TOO_FAR)],
+    [
+        (math.nan, NOT_FINITE),
+        (-math.inf, NOT_FINITE),
+        (math.inf, NOT_FINITE),
+        (5.0, ABOVE),
+        (-1e300, TOO_FAR),
+        (-(10**400), TOO_FAR),
+    ],
 )
 def test_nonsense_is_unscored_whatever_the_measure(item: Item, how: Measure[Any], logp: float, reason: str) -> None:
     count = 3 if isinstance(item, NliPair) else 1
@@ -217,7 +252,7 @@ def test_rounding_above_certainty_is_no_fault() -> None:
     assert they.value == 1.0  # never above what the measure can be
 
 
-@pytest.mark.parametrize("answer", [-1.0, (-1.0,), None, Answer(("a",)), Answer(None)])  # type: ignore[arg-type]
+@pytest.mark.parametrize("answer", [-1.0, (-1.0,), None, Answer(("a",)), Answer(None), Answer((1j,))])  # type: ignore
 def test_what_is_no_answer_is_an_error_of_the_model(answer: Any) -> None:
     class Odd(Table):
         def answer(self, questions: Sequence[Question]) -> list[Answer]:

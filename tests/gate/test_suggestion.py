@@ -89,6 +89,10 @@ def test_the_next_round_number_is_above_and_not_far(number: float) -> None:
     assert len(digits) <= 3  # 0.35, or 1.05 just after 1
 
 
+def test_next_to_nothing_is_rounded_as_nothing_is() -> None:
+    assert round_up(5e-324) == round_up(0.0) == 0.01
+
+
 def test_what_cannot_be_bounded_is_left_out_and_says_why(tmp_path: Path) -> None:
     extreme = audited(tmp_path, "extreme", 9.0)
     with pytest.raises(BadInput, match="every model pass: found 1.000"):

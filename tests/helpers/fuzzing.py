@@ -53,6 +53,18 @@ def command(*arguments: str | Path, watched: Path, never: int = terminal.OUR_FAU
     `never` is another exit code that it must not have.
     """
     before = contents(watched)
+    code, out, err = run(*arguments)
+    if code == REFUSED:
+        assert contents(watched) == before, err
+    if "--json" in arguments and code != REFUSED:
+        json.loads(out, parse_constant=_not_finite)
+    else:
+        assert not re.search(r"(?<![\w.-])[+-]?(nan|inf)(?!\w)", out), out
+    return out
+
+
+def run(*arguments: str | Path) -> tuple[int, str, str]:
+    """The exit code of a command, which is no bug of ours and whose refusal is short, and what it printed."""
     out, err = io.StringIO(), io.StringIO()
     given = [str(argument) for argument in arguments]
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -61,12 +73,7 @@ def command(*arguments: str | Path, watched: Path, never: int = terminal.OUR_FAU
     if code == REFUSED:
         said = err.getvalue().strip().splitlines()[-1].removeprefix("evenhand: ")
         assert len(said) <= LONGEST, f"{len(said)} characters: {said[:2000]}"
-        assert contents(watched) == before, said
-    if "--json" in given and code != REFUSED:
-        json.loads(out.getvalue(), parse_constant=_not_finite)
-    else:
-        assert not re.search(r"(?<![\w.-])[+-]?(nan|inf)(?!\w)", out.getvalue()), out.getvalue()
-    return out.getvalue()
+    return code, out.getvalue(), err.getvalue()
 
 
 def call(work: Callable[[], Result], *allowed: type[Exception]) -> Result | None:

@@ -17,6 +17,7 @@ from evenhand.core.answers import NO_DIRECTION
 from evenhand.core.items import Place
 from evenhand.errors import ModelError
 from evenhand.measures import load
+from evenhand.models.cache import Remembering
 
 PAIRS = (("he", "man", "father", "son"), ("she", "woman", "mother", "daughter"))
 
@@ -97,6 +98,19 @@ def test_with_fewer_than_four_words_in_a_set_there_is_no_value() -> None:
 def test_a_vector_of_zeros_is_unscored() -> None:
     result = measured(made(WORDS) | {"x0": np.zeros(12)})
     assert result.unscored == {NO_DIRECTION: 1}
+
+
+@pytest.mark.parametrize(
+    ("size", "reason"),
+    [(1e39, "a number beyond 3e38, which single precision does not have"), (1e-46, "a vector of zeros")],
+)
+def test_a_vector_that_single_precision_lacks_is_unscored_without_a_warning(
+    size: float, reason: str, tmp_path: Path
+) -> None:
+    question = Embed("nurse", Span(0, 5))
+    table = Table(lambda _: (size, 0.0, size), fingerprint="table")
+    (answer,) = Remembering(table, tmp_path / "answers.sqlite").answer([question])
+    assert answer.note == reason
 
 
 def test_the_released_test_is_one_sided() -> None:

@@ -1,5 +1,6 @@
 """Run folders: whole or as they were, whatever happens."""
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from filelock import FileLock
 from evenhand import Run, RunError
 from evenhand.calls.audit import rescore
 from evenhand.core.scores import Result, Score, Value
-from evenhand.runs.folder import write
+from evenhand.runs.folder import StoredRun, write
 from helpers.made_scores import PAPER, run, scores
 from helpers.written_runs import record, task
 
@@ -165,3 +166,20 @@ def test_a_disk_that_cannot_be_written_is_a_sentence(tmp_path: Path, monkeypatch
     write(tmp_path, RECORD, [RESULT], {})
     with pytest.raises(RunError, match="Read-only"):
         rescore(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [{"low": 9.0, "high": -9.0}, {"value": 99.0}, {"p": 7.0}, {"p": -1.0}, {"narrow_low": 9.0, "narrow_high": -9.0}],
+)
+def test_numbers_that_contradict_one_another_are_refused_though_hashes_match(
+    numbers: dict[str, float], tmp_path: Path
+) -> None:
+    write(tmp_path, RECORD, [RESULT], {})
+    (row, *rows) = json.loads((tmp_path / "results.json").read_text())
+    (tmp_path / "results.json").write_text(json.dumps([{**row, "low": -1.0, "high": 1.0, **numbers}, *rows]))
+    record = json.loads((tmp_path / "run.json").read_text())
+    record["sha256"]["results.json"] = hashlib.sha256((tmp_path / "results.json").read_bytes()).hexdigest()
+    (tmp_path / "run.json").write_text(json.dumps(record))
+    with pytest.raises(RunError, match="damaged.* must be"):
+        StoredRun.load(tmp_path).rows  # noqa: B018

@@ -16,7 +16,7 @@ from evenhand.core.measure import Traits
 from evenhand.core.model import Finding
 from evenhand.errors import NewerRun
 from evenhand.measures import MEASURES
-from evenhand.runs.record import SCHEMA, Deviation, Precision, RunRecord, as_plain, check_recordable, read_record
+from evenhand.runs.record import SCHEMA, TASK, Deviation, Precision, RunRecord, as_plain, check_recordable, read_record
 from evenhand.show.page.runs import page
 from helpers.written_runs import make, record, task
 
@@ -221,12 +221,17 @@ def test_a_task_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("more", "says"),
-    [({"better": "lower"}, "better"), ({"measure_version": "1"}, "measure_version")],
+    [
+        ({"better": "lower"}, "better"),
+        ({"measure_version": "1"}, "measure_version"),
+        ({"reading": "half \ud800"}, "surrogates"),
+        ({"measure_options": {"scale": object()}}, "object"),
+    ],
 )
 def test_what_could_not_be_read_again_is_refused_before_it_is_written(more: dict[str, Any], says: str) -> None:
-    assert check_recordable(task("mine", "mine")) == task("mine", "mine")
-    with pytest.raises(BadInput, match=says):
-        check_recordable(task("mine", "mine", **more))
+    assert check_recordable("mine", TASK, task("mine", "mine")) == task("mine", "mine")
+    with pytest.raises(BadInput, match=f"mine cannot be recorded: .*{says}"):
+        check_recordable("mine", TASK, task("mine", "mine", **more))
 
 
 def test_a_measure_that_was_not_run_has_no_scores_and_keeps_the_columns() -> None:

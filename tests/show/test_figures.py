@@ -2,6 +2,7 @@
 
 import errno
 import json
+import math
 import os
 import re
 import zlib
@@ -21,7 +22,7 @@ from evenhand.papers.charts import profession_bars, pronoun_scatter, workforce_o
 from evenhand.papers.equalising import GENDERED
 from evenhand.papers.findings import workforce_shares
 from evenhand.show.figures import charts, write_charts
-from evenhand.show.plots import page_svg, save, value_dots
+from evenhand.show.plots import histogram, page_svg, save, value_dots
 from evenhand.stats import Line
 from helpers.fuzzing import contents
 from helpers.typed import only
@@ -227,3 +228,25 @@ def test_a_scorecard_of_many_measures_has_a_column_for_each(
     assert re.search(r"^   surgeon +[+-]0\.\d{3} \[", printed, re.M)
     assert re.search(r"^ gender-related occupation +she +", printed, re.M)
     assert max(len(line.rstrip()) for line in printed.splitlines() if "│" not in line and line.startswith(" ")) <= 130
+
+
+UP = math.nextafter(0.3, 1)
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        [0.3, UP] * 9,
+        [0.3],
+        [1e60, math.nextafter(1e60, math.inf)],
+        [-1e60] * 4,
+        [1e16, 1e16 + 2],
+        [5e-324, 0.0, -5e-324],
+        [0.0, -0.0],
+        [1e-301, 2e-301],
+        [1e60, 5e-324, -1e60],
+    ],
+)
+@pytest.mark.parametrize("neutral", [0.0, UP, math.nan])
+def test_scores_that_no_bins_divide_are_drawn(scores: list[float], neutral: float) -> None:
+    assert "<path" in page_svg(histogram(pd.Series(scores), "score", neutral=neutral), "Scores.")

@@ -46,3 +46,31 @@ def test_a_value_and_its_interval_may_each_be_missing() -> None:
         (True, False),
         (False, False),
     ]
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        {"low": 9.0, "high": -9.0},
+        {"low": 1.5, "high": 9.0},
+        {"value": NAN, "low": 0.0, "high": 1.0},
+        {"value": math.inf},
+        {"value": -1e300},
+        {"high": math.inf, "low": 0.0},
+        {"p": 7.0},
+        {"p": -1.0},
+        {"p_holm": 1.1},
+        {"freedom": math.inf},
+        {"detectable": math.inf},
+    ],
+)
+def test_numbers_that_no_value_can_have_are_a_fault(numbers: dict[str, float]) -> None:
+    assert Estimate(**{"value": 1.0, **numbers}).fault
+
+
+@pytest.mark.parametrize("value", [0.0, 0.3, 1e60, -1e60, 1e-300])
+def test_rounding_is_no_fault(value: float) -> None:
+    up, down = math.nextafter(value, math.inf), math.nextafter(value, -math.inf)
+    assert not Estimate(value, up, up, p=math.nextafter(1.0, 2.0), p_holm=-1e-17).fault
+    assert not Estimate(value, down, down).fault
+    assert not Estimate(NAN, note="no value").fault

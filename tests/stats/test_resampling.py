@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from evenhand.stats.intervals import Floats, Paired, Resampled, by_calls, by_totals, clustered_interval
+from evenhand.stats.intervals import Floats, Indices, Paired, Resampled, by_calls, by_totals, clustered_interval
 from evenhand.stats.significance import sign_flip_test
 
 
@@ -98,3 +98,14 @@ def test_where_most_swaps_have_no_value_there_is_no_p() -> None:
         return np.where(np.isin(found, (0.0, 1.0)), found, math.nan)
 
     assert math.isnan(Paired(Resampled(20, extremes_only)).swap_test(rng()))
+
+
+def test_an_interval_of_resampled_values_includes_the_value() -> None:
+    values = np.array([-1.0, 1.0] * 10)
+
+    def size(indices: Indices) -> float:
+        return float(abs(values[indices].mean()))
+
+    low, high = by_calls(size, [str(n) for n in range(20)]).interval(np.random.default_rng(0))
+    assert low == 0.0  # all other samples have a larger mean
+    assert high > 0

@@ -11,7 +11,7 @@ import pandas as pd
 from evenhand.analysis.two_runs import Difference, Means, Summaries, Values
 from evenhand.core.dataset import CALLS_FOR, Design
 from evenhand.core.estimands import ItemRow, SummaryRow, rows
-from evenhand.core.measure import Traits, summary_of
+from evenhand.core.measure import Traits, summarising, summary_of
 from evenhand.core.scores import OfMeans, Summary, generator
 from evenhand.errors import BadInput
 from evenhand.measures import MEASURES, load
@@ -169,8 +169,10 @@ def differences(
     if (shared := shared_ids(before, after, dataset, measure)) is not None:
         scores = [frame[frame["id"].astype(str).isin(shared)] for frame in scores]
     unfit = of_two_kinds([before, after]) or any(dataset in run.unmeasured for run in (before, after))
-    for row in two_values(scores[0], scores[1], task, judged=judged):
-        difference = vars(row.values.difference(row.rng, same, judged=judged))
+    with summarising(MEASURES[measure]):
+        found = list(two_values(scores[0], scores[1], task, judged=judged))
+        compared = [vars(row.values.difference(row.rng, same, judged=judged)) for row in found]
+    for row, difference in zip(found, compared, strict=True):
         named = {part.name: getattr(row, part.name) for part in fields(Named)}
         without_p = {} if row.family else {"p": math.nan}
         yield Change(**difference | named | without_p, task=task, crossed=row.crossed, unfit=unfit)

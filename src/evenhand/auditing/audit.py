@@ -234,7 +234,7 @@ def _audit_language(
 
 def _ways_to_ask(model: Model, tasks: Sequence[Task]) -> Iterator[str]:
     """A sentence that says whether a chat model was asked in chats, and which option asks in the other way."""
-    ways = {getattr(task.measure, "chat", False) for task in tasks}
+    ways = [getattr(task.measure, "chat", False) for task in tasks]
     if isinstance(model, Chats) and model.chats and True not in ways and not isinstance(model, Recognisable):
         yield "A chat model, by its chat template, asked with plain prompts: --chat asks in chats (chat=True)."
     elif True in ways and isinstance(model, Recognisable):

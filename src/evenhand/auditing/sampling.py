@@ -10,6 +10,7 @@ import pandas as pd
 
 from evenhand.checks.choices import CONTROL
 from evenhand.core.dataset import Dataset
+from evenhand.core.foreign import foreign
 from evenhand.core.items import Item
 from evenhand.core.loop import Task, measure_all, questions_of
 from evenhand.core.measure import summary_of
@@ -79,7 +80,8 @@ def affordable_tasks(tasks: Sequence[Task], budget: int, seed: int, asking: Aski
         for place, _, cluster in order_of_drawing(dataset, seed, clusters=True):
             requests = dict[Question, Collection[object]]()  # of two equal questions, one may have no requests
             for q in (q for index in cluster for how in measures for q in questions_of(dataset.items[index], how)):
-                requests[q] = requests.get(q) or (asking(q) if asking else [q])
+                with foreign("The model failed to say which requests answer a question", asking):
+                    requests[q] = requests.get(q) or (frozenset(asking(q)) if asking else [q])
             known |= (sent := {request for several in requests.values() for request in several})
             steps.append((name, len(known) if place else 0, len(cluster), sent))
         sizes[name] = len(known) or 1

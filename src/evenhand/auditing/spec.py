@@ -19,7 +19,7 @@ from evenhand.errors import BadInput
 from evenhand.models.loading.names import known_models
 from evenhand.plugins import load_installed
 from evenhand.runs.folder import StoredRun
-from evenhand.runs.record import AuditRecord, RunRecord, TaskRecord, check_recordable
+from evenhand.runs.record import TASK, AuditRecord, RunRecord, TaskRecord, check_recordable
 
 MOST_LABELS = 12
 """The most labels of the group that values are shown by, if the user names no group."""
@@ -153,7 +153,9 @@ class AuditSpec:
         for task, on_all in zip(tasks, whole, strict=True):
             part = len(task.dataset.items) if task != on_all else None
             record = suites.record(task, seed=self.seed, limit=self.limit or part, partial=bool(part))
-            planned.append(PlannedTask(task, check_recordable(replace(record, budget=self.budget)), on_all))
+            whose = f"{record.measure} on {record.dataset}"
+            record = check_recordable(whose, TASK, replace(record, budget=self.budget))
+            planned.append(PlannedTask(task, record, on_all))
         return planned
 
 

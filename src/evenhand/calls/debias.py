@@ -177,16 +177,14 @@ def debias(
         folder, wrapped = (Path(made), None) if isinstance(made, str) else (folder, made)
         with guarded():
             debiased = Debiased(folder, before, after, how.balance, rows, language, wrapped)
-        plain = debiased.changes.to_json(orient="records", indent=1).encode()
-        write_whole(out / CHANGES, lambda file: file.write(plain))
-        with guarded():
+            plain = debiased.changes.to_json(orient="records", indent=1).encode()
+            write_whole(out / CHANGES, lambda file: file.write(plain))
             record = json.loads((out / RECORD).read_text(encoding="utf-8"))
             record |= {"before": before.record.fingerprint, "after": after.record.fingerprint}
             record |= ({"corpus": public_path(corpus)} if how.needs_texts else {}) | how.record
             record |= {"language": language, "alarms": debiased.alarms}  # on the page
             write_whole(out / RECORD, lambda file: file.write(json.dumps(record, indent=1).encode()))
-        if wrapped is None and real_path(out) in real_path(folder).parents:
-            with guarded():
+            if wrapped is None and real_path(out) in real_path(folder).parents:
                 _complete_card(debiased, how.says(public_path(corpus)))
         page.write([before, after], out / page.FILE)
         return debiased

@@ -11,11 +11,12 @@ from evenhand.checks.head_and_language import head_and_language, labels, meaning
 from evenhand.checks.stability import batching, half_precision, numbers
 from evenhand.checks.tokens import casing, length, mask_token, splitting, vocabulary, word_beginnings
 from evenhand.core.dataset import Dataset
-from evenhand.core.foreign import foreign
+from evenhand.core.foreign import foreign, is_ours
 from evenhand.core.items import NliPair
 from evenhand.core.model import CAREFUL, FINE, UNCHECKED, UNFIT, Finding, Findings, Model, TokenCounter, kind_of
 from evenhand.core.parameters import ONE_MODEL, Doctor, Loaded, describe
 from evenhand.core.progress import one_bar
+from evenhand.core.typed import fits
 from evenhand.errors import BadInput, UnfitModel, UnknownName
 from evenhand.models import ModelSource, check_keywords
 from evenhand.models.base import Examined, RunsInWorker, Selective, SelfChecked, refusal
@@ -87,7 +88,7 @@ def examine(
         except UnfitModel as error:
             findings.append(_refusal_finding(error))
         except Exception as error:
-            if examined:
+            if examined and is_ours(model):
                 raise
             unchecked.append(f"{_check_name(check)} ({type(error).__name__}: {error})")
     if not examined and not static:
@@ -106,9 +107,9 @@ def own_findings(model: Model, language: str) -> list[Finding]:
         return []
     with foreign(f"`findings` of the model '{model.name}' failed", model):
         findings = list(model.findings(language))
-    if not all(isinstance(each, Finding) and each.verdict in (FINE, CAREFUL, UNFIT) for each in findings):
-        raise BadInput(f"`findings` of the model '{model.name}' must give a list of `Finding`s. Got {findings!r}.")
-    return findings
+        if not fits(findings, list[Finding]):
+            raise BadInput(f"`findings` of the model '{model.name}' must give a list of `Finding`s. Got {findings!r}.")
+        return findings
 
 
 def _check_selective(model: Selective, language: str, own: Sequence[Finding]) -> Iterator[Finding]:
@@ -138,8 +139,8 @@ def preflight(
     if earlier and earlier.doctor:
         return earlier.doctor
     if isinstance(model, RunsInWorker):
-        remote: tuple[Finding, ...] = model.ask(preflight, datasets, None, fits)
-        return remote
+        with foreign(f"`ask` of the model '{model.name}' failed", model):
+            return tuple(model.ask(preflight, datasets, None, fits))
     asks = isinstance(model, Examined | Selective) or (kind_of(model) == "vectors" and isinstance(model, TokenCounter))
     findings: dict[Finding, None] = {}
     for language in dict.fromkeys(dataset.language for dataset in datasets):

@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import NamedTuple, TypeVar
 
 from evenhand.core.dataset import Dataset, base_name
+from evenhand.core.foreign import foreign
 from evenhand.core.items import Blank, Item, NliPair, Pair, Place, Sentence, Target, texts, words_asked
 from evenhand.core.model import TokenCounter
 from evenhand.core.questions import Span
@@ -156,5 +157,6 @@ def _without_article(text: str, spans: Sequence[Span]) -> Span | None:
 def _count_tokens(model: TokenCounter, places: Mapping[Name, list[Place]]) -> dict[Name, int]:
     """The largest number of tokens of each word in a few sentences; it is 0 in one where another word is unknown."""
     few = {name: [some[i * len(some) // TRIED] for i in range(TRIED)] for name, some in places.items()}
-    counts = iter(model.count_tokens([place for some in few.values() for place in some]))
-    return {name: max(next(counts) for _ in some) for name, some in few.items()}
+    with foreign(f"The model '{getattr(model, 'name', model)}' failed to count tokens", model):
+        counts = iter(model.count_tokens([place for some in few.values() for place in some]))
+        return {name: max(int(next(counts)) for _ in some) for name, some in few.items()}

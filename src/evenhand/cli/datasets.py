@@ -174,6 +174,6 @@ def measures(plugin: Plugins = None) -> None:
     for name, measure in sorted(MEASURES.items()):
         neutral = "no neutral value" if math.isnan(measure.neutral) else f"neutral at {measure.neutral:g}"
         terminal.show(f"{name} (version {measure.version}, {neutral})")
-        terminal.show(f"    {(measure.__doc__ or '').splitlines()[0]}\n    {measure.reading}")
+        terminal.show(f"    {str(measure.__doc__ or ' ').splitlines()[0]}\n    {measure.reading}")
         if answers := Traits.of(measure).answers:
             terminal.show(f"    made of {', '.join(answers)}")

@@ -77,7 +77,7 @@ def run(
         code = end.code if isinstance(end.code, int) else BAD_INPUT  # Typer's own codes are numbers
     except EvenhandError as error:
         return _print_error(reword(str(error)), BAD_INPUT)
-    except (Exception, GeneratorExit) as error:
+    except BaseException as error:  # a library's panic is no Exception, and Python would end with 1: a gate that fails
         if _is_interrupt(error):
             return _print_error("Interrupted.", INTERRUPTED)
         if isinstance(error, OSError) and error.errno in USER_ERRORS:

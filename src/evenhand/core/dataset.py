@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 import pandas as pd
 
 from evenhand.core.foreign import is_ours
-from evenhand.core.items import Item, check_readable, texts
+from evenhand.core.items import Item, check_labels, check_readable, texts
 from evenhand.core.shown import Sections, add_sections
 from evenhand.core.typed import Named, check_fields, typed
 from evenhand.errors import BadInput
@@ -170,7 +170,8 @@ class Dataset:
         ids = set()
         for item in self.items:
             try:
-                check_readable(*texts(item), *map(str, (item.id, *item.groups, *item.groups.values())))
+                check_readable(*texts(item), str(item.id))
+                check_labels(item.groups)
             except BadInput as error:
                 raise BadInput(f"Item {item.id!r} of dataset '{self.name}': {error}") from error
             if item.id in ids:

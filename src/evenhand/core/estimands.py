@@ -34,6 +34,8 @@ from evenhand.stats.ratios import Misread, allow_for_misreading, mean_of_ratios
 from evenhand.stats.verdict import adjust
 
 SIGN = {"female": 1.0, "male": -1.0}
+BEYOND = 500.0
+"""The logarithm of a ratio that no value can have."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,8 @@ class ItemRow:
             means = pd.Series(values).groupby(sets).mean()
             of_both = len(means) == len(SIGN) or set(sets) == {""}
             value, note = (float(means.mean()), "") if of_both else (math.nan, "no scored items of one of the kinds")
-            return Value(value, n=len(items), unscored=unscored, note=note, **named)
+            value = scale.shown(value, self.estimand)
+            return Value(value, n=len(items), unscored=unscored, note=note, **named).checked()
         clusters, crossed, wider = row.clusterings
         labels = {**self.groups, "estimand": self.estimand, "gender": self.contrast}
         options: dict[str, Any] = {"sets": sets, "unit": scale.unit}
@@ -128,12 +131,11 @@ class ItemRow:
         prior = math.nan
         if priors and self.contrast:
             prior = float((items["id_female"].map(priors) - items["id_male"].map(priors)).mean())
-        if scale.ratio and self.estimand:
-            numbers = estimate.value, estimate.low, estimate.high
-            value, *ends = (math.exp(scale.factor(self.estimand) * number) for number in numbers)
-            estimate = replace(estimate, value=value, low=min(ends), high=max(ends))
-        known = asdict(replace(estimate, unscored=unscored)) | named
-        return Value(**known, narrow_low=narrow[0], narrow_high=narrow[1], prior=prior)
+        value = scale.shown(estimate.value, self.estimand)
+        low, high = sorted(scale.shown(end, self.estimand) for end in (estimate.low, estimate.high))
+        narrow_low, narrow_high = sorted(scale.shown(end, self.estimand) for end in narrow)
+        known = asdict(replace(estimate, value=value, low=low, high=high, unscored=unscored)) | named
+        return Value(**known, narrow_low=narrow_low, narrow_high=narrow_high, prior=prior).checked()
 
 
 @dataclass(frozen=True)
@@ -192,6 +194,10 @@ class Scale:
     def factor(self, estimand: str) -> float:
         """The factor from an estimand to the logarithm of the ratio that is shown; 1 if the scale is no ratio."""
         return {"stereotype": 2.0, "default": -1.0}.get(estimand, 1.0) if self.ratio else 1.0
+
+    def shown(self, d: float, estimand: str) -> float:
+        """A number on the scale of d as the row shows it; of a ratio that no value can have, another one of them."""
+        return math.exp(min(self.factor(estimand) * d, BEYOND)) if self.ratio and estimand else d
 
 
 def rows(
@@ -252,13 +258,14 @@ def estimates(
 
     `priors` has the measure's `prior` of each item, by id.
     """
-    values = [(row.main, row.estimate(seed, priors or {})) for row in rows(scores, design, measure)]
+    listed = list(rows(scores, design, measure))
+    values = [(row.main, row.estimate(seed, priors or {})) for row in listed]
     families = [[value for main, value in values if main is first] for first in (True, False)]
     if design.partners is not None and design.partners.agreeing:
         return [value for family in families for value in family]
-    of_summary = design.kinds is not None and bool(summary_of(measure).estimands(design.kinds))  # one is not judged
     adjusted = [value for family in families for value in adjust(family, crossed=True)]
-    return [replace(value, needed=0) if of_summary and math.isnan(value.p) else value for value in adjusted]
+    unjudged = {row.estimand for row in listed if isinstance(row, SummaryRow) and math.isnan(row.neutral)}
+    return [replace(value, needed=0) if value.estimand in unjudged else value for value in adjusted]
 
 
 def judged_values(values: Sequence[Value], design: Design, measure: Any) -> Judged:

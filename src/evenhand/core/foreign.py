@@ -17,12 +17,15 @@ OURS = str(Path(__file__).parents[1])
 def foreign(context: str, owner: object = None) -> Iterator[None]:
     """Run code of a plugin, or of a user's object `owner`. If it fails, `context` begins the message of the error.
 
-    The error is a BadInput, or of the same class if it was an EvenhandError. `sys.exit` counts as an error, since an
-    audit that ends early must not seem to have passed. Errors of evenhand's own objects, and Ctrl-C, are not changed.
+    The error is a BadInput, or of the same class if it was an EvenhandError. `sys.exit` and a library's panic count as
+    errors, since an audit that ends early must not seem to have passed. Errors of evenhand's own objects, and Ctrl-C,
+    are not changed.
     """
     try:
         yield
-    except (Exception, SystemExit, GeneratorExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         if is_ours(owner) or (isinstance(error, EvenhandError) and context in str(error)):
             raise
         if isinstance(error, EvenhandError):

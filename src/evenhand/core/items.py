@@ -1,8 +1,9 @@
 """Items, the rows of a dataset: each has a unique id and the groups it belongs to."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from numbers import Real
+from typing import Any, Protocol
 
 from evenhand.core.foreign import foreign
 from evenhand.core.questions import ASKED_IN, SURROGATE, Fill, Span
@@ -11,6 +12,8 @@ from evenhand.core.words import changes
 from evenhand.errors import BadInput, check_known
 
 Groups = Mapping[str, str]
+COLUMNS = ("dataset", "measure", "id", "score", "note")
+"""The columns of scores that no group can be named after."""
 LONGEST = 10_000
 """The most characters that a text may have."""
 BLANK = "BLANK"
@@ -293,6 +296,15 @@ def check_readable(*texts: str) -> None:
             )
         if half := SURROGATE.search(text):
             raise BadInput(f"{half[0]!r} is half of a surrogate pair, not a character. It is in the text {text!r}.")
+
+
+def check_labels(labels: Mapping[str, Any], others: Collection[str] = ()) -> None:
+    """Raise an error unless these are texts, numbers or lists of them, by names that no other column of scores has."""
+    for name, label in labels.items():
+        parts = label if isinstance(label, list) else [label]
+        check_readable(name, *map(str, parts))
+        if name in (*COLUMNS, *others) or not all(isinstance(part, str | Real) for part in parts):
+            raise BadInput(f"Groups, and what `keep` gives, are texts or numbers by name. Got {name!r}: {label!r}.")
 
 
 def texts(item: Item) -> tuple[str, str]:

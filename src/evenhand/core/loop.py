@@ -3,16 +3,17 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import astuple, dataclass, is_dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from evenhand.core.dataset import Dataset, Design, Kinds, Partners, without_direction
 from evenhand.core.estimands import estimates, judged_values
-from evenhand.core.foreign import foreign, number
-from evenhand.core.items import Item
-from evenhand.core.measure import AnyItem, Measure, Traits, Unscored, summary_of
+from evenhand.core.foreign import foreign, is_ours, number
+from evenhand.core.items import Item, check_labels, check_readable
+from evenhand.core.measure import AnyItem, Measure, Traits, Unscored, summarising, summary_of
 from evenhand.core.model import Model, ask
 from evenhand.core.questions import Answer, BuiltIn, Question
 from evenhand.core.scores import Result, Score, group_values
@@ -75,12 +76,13 @@ def _result(
     traits = Traits.of(measure)
     priors = {s.id: s.prior for s in scores if not math.isnan(s.prior)}
     frame = pd.DataFrame({"id": s.id, "score": s.value, **s.groups, **s.kept} for s in scores)
-    rows = estimates(frame, design, measure, seed=seed, priors=priors)
-    judged = "none" if without_direction(frame, traits.better) else judged_values(rows, design, measure)
-    tested: dict[str, Any] = {"bounds": traits.bounds, "neutral": measure.neutral, "judged": judged}
-    values = group_values(scores, summary_of(measure), design, seed=seed, **tested)
+    with summarising(measure):
+        rows = estimates(frame, design, measure, seed=seed, priors=priors)
+        judged = "none" if without_direction(frame, traits.better) else judged_values(rows, design, measure)
+        tested: dict[str, Any] = {"bounds": traits.bounds, "neutral": measure.neutral, "judged": judged}
+        values = tuple(group_values(scores, summary_of(measure), design, seed=seed, **tested))
     source = (model.name, model.fingerprint, dataset, measure.name, measure.version, measure.neutral)
-    return Result(*source, scores, tuple(values), tuple(rows))
+    return Result(*source, scores, values, tuple(rows))
 
 
 def _score_all(model: Model, work: Sequence[tuple[Sequence[Any], Measure[Any]]]) -> list[tuple[Score, ...]]:
@@ -112,13 +114,18 @@ def questions_of(item: Item, measure: Measure[Any]) -> tuple[Question, ...]:
                 got = f"Item '{item.id}' is of type {type(item).__name__}"
                 raise BadInput(f"The measure '{measure.name}' is for items of type {kind.__name__}. {got}.") from error
             raise
-        if invalid := [each for each in questions if not (isinstance(each, BuiltIn) or _is_question(each))]:
-            raise TypeError(f"`ask` must return questions. Got {invalid[0]!r}")
+        for each in questions:
+            if not (isinstance(each, BuiltIn) or _is_question(each)):
+                raise TypeError(f"`ask` must return questions. Got {each!r}")
+            if not is_ours(measure):
+                check_readable(*(text for text in astuple(each) if isinstance(text, str)))
         return questions
 
 
-def _is_question(value: object) -> bool:
+def _is_question(value: Any) -> bool:
     has_interface = is_dataclass(value) and not isinstance(value, type) and hasattr(value, "fault")
+    if has_interface and (form := getattr(value, "stored_as", "text")) != "text" and np.dtype(str(form)).kind != "f":
+        raise TypeError(f"`stored_as` must be a type of numpy's floats. Got {form!r}")
     return has_interface and hash(value) is not None  # hash raises if a field is a list: equal questions are asked once
 
 
@@ -128,7 +135,8 @@ def score(item: Item, answers: Sequence[Answer], measure: Measure[Any]) -> Score
         if answer.note:
             return Score(item.id, math.nan, item.groups, answer.note)
     with foreign(f"The measure '{measure.name}' failed on item '{item.id}'", measure):
-        extra = measure.keep(item, answers) if hasattr(measure, "keep") else {}
+        extra = dict(measure.keep(item, answers)) if hasattr(measure, "keep") else {}
+        check_labels(extra, item.groups)
         try:
             value = number(measure.score(item, answers))
             note = number_fault(value)

@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, get_args
 
-from evenhand.core.foreign import foreign, is_ours, number
+from evenhand.core.foreign import foreign, is_ours
 from evenhand.core.items import Item
 from evenhand.core.questions import AMONG, Answer, Question
 from evenhand.core.scores import Called, Score, Summary
@@ -63,16 +64,16 @@ class Measure(Protocol[AnyItem]):
 
 
 def summary_of(measure: Measure[Any]) -> Summary:
-    """The measure's `summarise` as a `Summary`; errors in a user's function name the measure."""
-    function: Any = measure.summarise
-    if isinstance(function, Summary):
-        return function
+    """The measure's `summarise` as a `Summary`."""
+    with summarising(measure):
+        function: Any = measure.summarise
+        return function if isinstance(function, Summary) else Called(function)
 
-    def summarise(scores: Sequence[Score]) -> float:
-        with foreign(f"The measure '{measure.name}' failed to summarise"):
-            return number(function(scores))
 
-    return Called(summarise)
+def summarising(measure: Any) -> AbstractContextManager[None]:
+    """Compute values by the measure: an error in a user's `summarise`, or that what it returns leads to, names it."""
+    kind = measure if isinstance(measure, type) else type(measure)
+    return foreign(f"The measure '{measure.name}' failed to summarise", getattr(kind, "summarise", kind))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,11 @@ class Traits:
             values |= {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
             check_types(f"The measure '{owner.__name__}'", [(name, values[name], hint) for name, hint in hints.items()])
         values = {name: value for name, value in values.items() if name not in Measure.__annotations__}
-        return cls(**({"better": "none"} if math.isnan(measure.neutral) else {}) | values)
+        traits = cls(**({"better": "none"} if math.isnan(measure.neutral) else {}) | values)
+        if math.isinf(measure.neutral) or not traits.bounds[0] < traits.bounds[1]:
+            got = f"Got {measure.neutral} and {traits.bounds}"
+            raise BadInput(f"'{owner.__name__}' needs a finite `neutral`, or NaN, and `bounds` that rise. {got}.")
+        return traits
 
     @property
     def recorded(self) -> dict[str, Any]:

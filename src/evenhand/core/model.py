@@ -5,14 +5,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from evenhand.core.foreign import foreign
-from evenhand.core.questions import Answer, Embed, Question, Span
+from evenhand.core.foreign import foreign, is_ours
+from evenhand.core.items import check_readable
+from evenhand.core.questions import SURROGATE, Answer, Embed, Question, Span
 from evenhand.core.shown import Shown
 from evenhand.core.typed import fits
 from evenhand.errors import BadInput, EvenhandError, ModelError
 
 KINDS = ("masked", "causal", "nli", "vectors")
 """Kinds of models."""
+ABILITIES = (
+    "about answers ask batched_answers cannot cast chats count_tokens findings good longest mask overflowed plan "
+    "reference requests spend stream tolerance"
+)
+"""The optional attributes of models, by the protocols here and in models.base."""
 
 
 class Model(Protocol):
@@ -34,6 +40,9 @@ def check_model(model: Any) -> None:
     """Raise BadInput unless the object has a name, a fingerprint, a method `answer` and a known kind."""
     with foreign("The name, fingerprint or kind of the model cannot be read", model):
         names = [getattr(model, name, None) for name in ("name", "fingerprint")]
+        check_readable(*map(str, names))
+        for ability in () if is_ours(model) else ABILITIES.split():
+            hasattr(model, ability)  # `isinstance` reads it, and so does code that no longer says whose fault it is
         valid = fits(names, list[str]) and callable(getattr(model, "answer", None)) and kind_of(model) in KINDS
     if not valid:
         raise BadInput(
@@ -46,31 +55,28 @@ def ask(model: Model, questions: Sequence[Question]) -> list[Answer]:
     """The model's answers. A missing answer with the reason replaces each answer that is not valid."""
     with foreign(f"The model '{model.name}' failed to answer", model):
         answers = model.answer(questions) if questions else ()
-    try:
-        if len(answers) == len(questions):
-            checked = [check_answer(question, answer) for question, answer in zip(questions, answers, strict=True)]
-            both = zip(questions, checked, strict=True)
-            sizes = {(q.layer, len(a.numbers)) for q, a in both if isinstance(q, Embed) and not a.note}
-            if len(sizes) > len(dict(sizes)):
-                some = sorted({numbers for _, numbers in sizes})[:4]
-                raise ModelError(f"All vectors of a layer need the same length. '{model.name}' gave lengths {some}.")
-            return checked
-    except EvenhandError:
-        raise
-    except (AttributeError, TypeError, ValueError) as error:
-        raise ModelError(
-            f"`answer` of '{model.name}' must return a list of `Answer`s with numbers as `logps`. Got "
-            f"{reprlib.repr(answers)}."
-        ) from error
-    raise ModelError(
-        f"'{model.name}' gave {len(answers)} answers to {len(questions)} questions: `answer` must return one for each."
-    )
+        try:
+            if len(answers) == len(questions):
+                checked = [check_answer(question, answer) for question, answer in zip(questions, answers, strict=True)]
+                both = zip(questions, checked, strict=True)
+                sizes = {(q.layer, len(a.numbers)) for q, a in both if isinstance(q, Embed) and not a.note}
+                if len(sizes) > len(dict(sizes)):
+                    some = sorted({numbers for _, numbers in sizes})[:4]
+                    raise ModelError(f"all vectors of a layer need the same length. Got the lengths {some}.")
+                return checked
+        except EvenhandError:
+            raise
+        except (AttributeError, TypeError, ValueError) as error:
+            got = f"Got {reprlib.repr(answers)}"
+            raise ModelError(f"`answer` must return a list of `Answer`s with numbers as `logps`. {got}.") from error
+        got = f"Got {len(answers)} answers to {len(questions)} questions"
+        raise ModelError(f"`answer` must return one for each question. {got}.")
 
 
 def check_answer(question: Question, answer: Answer) -> Answer:
     """The answer if it is valid for the question, otherwise a missing one with the reason."""
-    if not isinstance(answer.note, str):
-        raise BadInput(f"The note of an answer must be a string, the reason if it is missing. Got {answer.note!r}.")
+    if not isinstance(answer.note, str) or SURROGATE.search(answer.note):
+        raise BadInput(f"The note of an answer must be a text, the reason if it is missing. Got {answer.note!r}.")
     if answer.note:
         return answer
     try:

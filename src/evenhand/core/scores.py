@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 
 from evenhand.core.dataset import Design, Estimand, Kinds
+from evenhand.core.foreign import number
 from evenhand.core.items import Groups
 from evenhand.errors import BadInput
-from evenhand.stats.estimate import Estimate
+from evenhand.stats.estimate import TOO_LARGE, Estimate
 from evenhand.stats.intervals import Floats, Resampled, by_calls, by_totals, is_constant, proportion_interval
 from evenhand.stats.intervals import generator as generator
 from evenhand.stats.mean_intervals import IntervalAndTest, fewest_clusters, mean_test
@@ -47,6 +48,13 @@ class Value(Estimate):
     """The interval for these templates and words alone, if that of the row covers other ones, too."""
     prior: float = math.nan
     """The mean log odds of the woman's word against the man's without the attribute."""
+
+    def checked(self) -> "Value":
+        """The value, without its numbers if one is too large. Raise an error if they contradict one another."""
+        if (fault := self.fault) not in ("", TOO_LARGE):
+            raise BadInput(f"{fault}.")
+        which: dict[str, Any] = {"groups": self.groups, "contrast": self.contrast, "estimand": self.estimand}
+        return Value(math.nan, n=self.n, unscored=self.unscored, note=fault, **which) if fault else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +104,7 @@ class Result:
 
 
 Judged = Literal["all", "within", "none"]
+NO_VALUE = "its measure gives these scores no value"
 ROUNDING = 1e-3
 """How far rounding may push a value beyond the bounds of its measure."""
 WHOLE = Design()
@@ -176,7 +185,7 @@ class Called(Summary):
     function: Summarise
 
     def __call__(self, scores: Sequence[Score]) -> float:
-        return self.function(scores)
+        return number(self.function(scores))
 
 
 class OfMeans(Summary):
@@ -334,9 +343,9 @@ def group_values(
             families.append([])
         for labels, part in _scores_by_labels(scores, level).items():
             families[-1].append(value_of(dict(zip(level, labels, strict=True)), part, inside, design, **options))
-    for number, family in enumerate(families):
-        one_way = not crossed or (number > 0 and within == crossed)  # in one profession, only templates vary
-        if math.isnan(neutral) or (judged == "within" and number == 0):
+    for place, family in enumerate(families):
+        one_way = not crossed or (place > 0 and within == crossed)  # in one profession, only templates vary
+        if math.isnan(neutral) or (judged == "within" and place == 0):
             yield from (replace(value, p=math.nan) for value in family)
         else:
             yield from adjust(family, crossed=not one_way)
@@ -371,17 +380,19 @@ def value_of(
     if not is_constant(sample.values) or (summary.labels and scored[0].value in (0.0, 1.0)):
         test = IntervalAndTest(*summary.interval_and_test(sample))  # a user's summary may return a plain tuple
     whole = summary(scored)
-    value, low, high = (min(max(number, least), most) for number in (whole, test.low, test.high))
+    value, low, high = (min(max(end, least), most) for end in (whole, test.low, test.high))
     if abs(whole - value) > ROUNDING:
         note = f"{whole:g} is beyond the measure's bounds, {least:g} and {most:g}"
         return Value(math.nan, math.nan, math.nan, *counts, note, groups=groups)
-    note, g = summary.why_none if math.isnan(value) else "", fewest_clusters(clusters, crossed)
-    return Value(value, low, high, *counts, note, p=test.p, clusters=g, freedom=test.freedom, groups=groups)
+    g = fewest_clusters(clusters, crossed)
+    if math.isnan(value):
+        return Value(math.nan, math.nan, math.nan, *counts, summary.why_none or NO_VALUE, clusters=g, groups=groups)
+    return Value(value, low, high, *counts, p=test.p, clusters=g, freedom=test.freedom, groups=groups).checked()
 
 
 def _clusters_of_runs(runs: Sequence[Sequence[Score]], clusters: Sequence[str]) -> list[str]:
     """The clusters of several runs in one list, each named after its run."""
-    return [f"{number}\0{cluster}" for number, _ in enumerate(runs) for cluster in clusters]
+    return [f"{place}\0{cluster}" for place, _ in enumerate(runs) for cluster in clusters]
 
 
 def _scores_by_labels(scores: Sequence[Score], by: Sequence[str]) -> dict[tuple[str, ...], list[Score]]:

@@ -14,6 +14,7 @@ from evenhand.core.dataset import ESTIMANDS, Design, base_name
 from evenhand.core.estimands import ItemRow, SummaryRow, rows
 from evenhand.core.files import public_path, real_path
 from evenhand.core.loop import Task
+from evenhand.core.measure import summarising
 from evenhand.core.model import UNCHECKED, Finding
 from evenhand.core.typed import check_fields, typed
 from evenhand.errors import BadInput, UnknownName
@@ -286,7 +287,8 @@ def labels_of_tasks(tasks: Sequence[Task]) -> Known:
         known[data.name, measure] = Labels(True, each, within)
         frame = pd.DataFrame({"id": item.id, "score": 1.0, **item.groups} for item in data.items)
         by_gender = data.partners is not None and not set(data.partners.differ) & set(data.by)
-        known |= _labels_of_rows(data.name, measure, rows(frame, Design.of(data), task.measure), by_gender)
+        with summarising(task.measure):
+            known |= _labels_of_rows(data.name, measure, rows(frame, Design.of(data), task.measure), by_gender)
     return known
 
 

@@ -128,7 +128,7 @@ def _decidable_values(run: StoredRun, task: TaskRecord, names: Sequence[str], ro
 
 def round_up(number: float) -> float:
     """The next larger number with two significant digits: 1.008 gives 1.1, 0.353 and 0.35 give 0.36."""
-    step = 10.0 ** (math.floor(math.log10(abs(number))) - 1) if number else 0.01
+    step = 10.0 ** (math.floor(math.log10(abs(number))) - 1) if abs(number) > 1e-300 else 0.01
     first = math.floor(number / step) + 1
     rounded = (float(f"{n * step:.6g}") for n in (first, first + 1))  # as a float, 0.35 / 0.01 is less than 35
     return next(larger for larger in rounded if larger > number)

@@ -140,7 +140,8 @@ def check_words(owner: str, words: Any) -> None:
 def options_of(name: str) -> list[str]:
     """The names of the options that a measure takes."""
     check_known("measure", [name], MEASURES)
-    return list(inspect.signature(MEASURES[name]).parameters)
+    with foreign(f"The options of the measure '{name}' cannot be read", MEASURES[name]):
+        return list(inspect.signature(MEASURES[name]).parameters)
 
 
 def defaults_of(measure: Any) -> dict[str, Any]:

@@ -34,4 +34,5 @@ def load(name: str, **options: Any) -> Mitigation:
 def options_of(name: str) -> list[str]:
     """The names of the options that a method takes."""
     check_known("debiasing method", [name], METHODS)
-    return list(signature(METHODS[name]).parameters)
+    with foreign(f"The options of the method '{name}' cannot be read", METHODS[name]):
+        return list(signature(METHODS[name]).parameters)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from evenhand.core.foreign import foreign
+from evenhand.core.items import check_readable
 from evenhand.core.model import Described, Finding, Model, TokenCounter
 from evenhand.core.questions import Answer, Question, Unplanned
 from evenhand.errors import ModelError
@@ -31,9 +32,10 @@ class Planned(Model, Protocol):
 def check_questions(model: Planned, questions: Sequence[Question]) -> None:
     """Raise an error if the model cannot answer these questions, before anything is measured."""
     unplanned = [q for q in questions if isinstance(q, Unplanned)] if isinstance(model, Batched) else []
-    model.plan([question for question in questions if question not in unplanned])
-    if unplanned and isinstance(model, Batched):
-        next(iter(model.batched_answers(unplanned)), None)  # checks tokens and layers before the first pass
+    with foreign(f"The model '{model.name}' failed to plan", model):
+        model.plan([question for question in questions if question not in unplanned])
+        if unplanned and isinstance(model, Batched):
+            next(iter(model.batched_answers(unplanned)), None)  # checks tokens and layers before the first pass
 
 
 class OwnInputs(ABC):
@@ -132,7 +134,8 @@ class ServerChanged(ModelError):
 def refusal(model: Selective, questions: Iterable[Question]) -> str:
     """The reason why the model cannot be asked one of these questions; empty if it can be asked all of them."""
     with foreign(f"The model '{model.name}' failed to say what it cannot be asked", model):
-        return next(filter(None, map(model.cannot, questions)), "")
+        check_readable(why := next(filter(None, map(model.cannot, questions)), ""))
+        return why
 
 
 def largest_difference(one: Answer, other: Answer) -> float:
@@ -152,7 +155,8 @@ class RunsInWorker(Planned, Protocol):
 
 def count_overflows(model: Model) -> int:
     """The number of inputs that overflowed in half precision and were computed in float32; 0 if it is not counted."""
-    return int(model.overflowed) if hasattr(model, "overflowed") else 0
+    with foreign(f"`overflowed` of the model '{model.name}' is no number", model):
+        return int(model.overflowed) if hasattr(model, "overflowed") else 0
 
 
 @runtime_checkable

@@ -261,7 +261,8 @@ class Remembering:
                 row = self.fingerprint, batch.key, pack(list(chain(*values)))
                 store.execute("INSERT OR REPLACE INTO batches VALUES (?, ?, ?, ?)", (*row, _checksum(*row)))
             if isinstance(self.model, Metered):
-                store.executemany(ADD, [(self.fingerprint, *cost) for cost in self.model.spend().items()])
+                with foreign(f"`spend` of the model '{self.name}' failed", self.model):
+                    store.executemany(ADD, [(self.fingerprint, k, int(n)) for k, n in self.model.spend().items()])
         answers |= {
             i: unpack_answer(numbers, note, stored_form(questions[i]))
             for i, (*_, numbers, note) in zip(fresh, rows, strict=True)

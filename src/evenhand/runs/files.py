@@ -50,7 +50,8 @@ def describe_error(error: ValidationError) -> tuple[str, str]:
     says = first["msg"]
     for theirs, ours in WORDS.items():
         says = says.replace(theirs, ours)
-    got = "" if first["type"] in ("missing", "json_invalid") else f", got {str(first['input'])[:60]!r}"
+    known = first["type"] in ("missing", "json_invalid") or ", got " in says
+    got = "" if known else f", got {str(first['input'])[:60]!r}"
     return where, says + got
 
 

@@ -32,7 +32,7 @@ from evenhand.core.scores import Result
 from evenhand.core.shown import Shown
 from evenhand.errors import BadInput, RunError
 from evenhand.runs.files import GATE, NEXT, PAGE, RESTORE, VOUCHED, plain_json, read_typed, replace_files, rescore_hint
-from evenhand.runs.record import SCHEMA, RunRecord, TaskRecord, as_plain, read_record
+from evenhand.runs.record import RUN, SCHEMA, RunRecord, TaskRecord, as_plain, check_recordable, read_record
 from evenhand.runs.rows import Row, dataset_words, headline, make_rows, unmeasured, unmeasured_in_words
 from evenhand.runs.values import VALUES, ValueRecord, complete_values, value_record, with_families
 
@@ -323,6 +323,9 @@ def write(
             stayed = [value for value in kept._values if value.task == task.name]
             rows += [replace(value, model=record.model, fingerprint=record.fingerprint) for value in stayed]
     rows = with_families(rows, record.tasks)
+    record = replace(record, schema=SCHEMA)
+    check_recordable(f"The run of '{record.model}'", RUN, record)
+    check_recordable(f"A value of {' or '.join(dict.fromkeys(result.measure for result in results))}", VALUES, rows)
     frame = pd.DataFrame(
         {"dataset": result.dataset, "measure": result.measure, "id": s.id, "score": s.value, **s.groups, **s.kept}
         for result in results
@@ -337,11 +340,15 @@ def write(
         frame = pd.concat([before[old], frame], ignore_index=True)
         texts_before = kept.items[kept.items["dataset"].isin([dataset for dataset, _ in stay])]
         read = pd.concat([texts_before, read]).drop_duplicates(["dataset", "id"], keep="last", ignore_index=True)
+    try:
+        scores = frame.to_parquet(index=False)
+    except (TypeError, ValueError) as error:  # of two types in a column
+        raise BadInput(f"{error}. A group, and what `keep` gives by one name, is all texts or all numbers.") from error
     with replace_files(path) as staged:
         write_whole(staged / "results.json", lambda file: file.write(plain_json([value.row() for value in rows])))
-        write_whole(staged / "scores.parquet", lambda file: frame.to_parquet(file, index=False))
+        write_whole(staged / "scores.parquet", lambda file: file.write(scores))
         write_whole(staged / "items.parquet", lambda file: read.to_parquet(file, index=False))
-        record = replace(record, sha256=_hashes(staged, VOUCHED), schema=SCHEMA)
+        record = replace(record, sha256=_hashes(staged, VOUCHED))
         record.write(staged)
     run = StoredRun(path, record)
     run.__dict__["_stamp"] = _stamp(path)

@@ -311,20 +311,19 @@ RUN = TypeAdapter(RunRecord)
 TASK = TypeAdapter(TaskRecord)
 
 
-def check_recordable(task: TaskRecord) -> TaskRecord:
-    """The record, as it is read again. Raises an error if a user's measure or dataset has attributes of wrong types."""
+def check_recordable(whose: str, kind: TypeAdapter[Kind], record: Kind) -> Kind:
+    """The record, as it is read again. Raises an error if what is a user's, such as a measure, has wrong attributes."""
     try:
-        return TASK.validate_json(TASK.dump_json(task, warnings=False), strict=True)
-    except ValidationError as error:
-        where, says = describe_error(error)
-        raise BadInput(
-            f"{task.measure} on {task.dataset} cannot be recorded: its {where} {says}. Correct its class."
-        ) from error
+        plain = plain_json(kind.dump_python(record, mode="json", by_alias=True, warnings=False))
+        return kind.validate_json(plain, strict=True)
+    except ValueError as error:  # also of what JSON does not have: an object, or half of a surrogate pair
+        where, says = describe_error(error) if isinstance(error, ValidationError) else ("text", str(error))
+        raise BadInput(f"{whose} cannot be recorded: its {where} {says}. Correct its class.") from error
 
 
 def as_plain(record: RunRecord) -> dict[str, Any]:
     """The record as plain data, as in run.json."""
-    plain: dict[str, Any] = RUN.dump_python(record, mode="json", by_alias=True)
+    plain: dict[str, Any] = RUN.dump_python(record, mode="json", by_alias=True, warnings=False)
     return plain
 
 

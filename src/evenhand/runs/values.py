@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from evenhand.core.dataset import Design, without_direction
 from evenhand.core.estimands import estimates, judged_values, scores_in
-from evenhand.core.measure import Traits, summary_of
+from evenhand.core.measure import Traits, summarising, summary_of
 from evenhand.core.scores import Judged, Value, group_values
 from evenhand.measures import MEASURES, load
 from evenhand.runs.record import Finite, TaskRecord
@@ -56,6 +56,12 @@ class ValueRecord:
     partial: bool = False
     """Whether only a sample of the items was measured."""
 
+    def __post_init__(self) -> None:
+        narrow = {"low": self.narrow_low, "high": self.narrow_high}
+        ends = {name: math.nan if end is None else end for name, end in narrow.items()}
+        if fault := self.estimate.fault or replace(self.estimate, **ends).fault:
+            raise ValueError(fault)
+
     @property
     def task(self) -> tuple[str, str]:
         return self.dataset, self.measure
@@ -88,14 +94,16 @@ def values_from(scores: pd.DataFrame, task: TaskRecord, judged: Judged | None = 
     bounds, neutral = Traits.of(measure).bounds, measure.neutral
     tested: dict[str, Any] = {"bounds": bounds, "neutral": neutral, "judged": judged or "none"}
     design = replace(Design.of(task), within=within)
-    return list(group_values(scores_in(scores), summary_of(measure), design, seed=task.seed, **tested))
+    with summarising(measure):
+        return list(group_values(scores_in(scores), summary_of(measure), design, seed=task.seed, **tested))
 
 
 def rows_from(scores: pd.DataFrame, task: TaskRecord) -> list[Value]:
     """Stereotype, default and contrasts of a task, as an audit computes them; empty if its measure is unknown."""
     if task.measure not in MEASURES:
         return []
-    return estimates(scores, Design.of(task), load(task.measure, **task.measure_options), seed=task.seed)
+    with summarising(MEASURES[task.measure]):
+        return estimates(scores, Design.of(task), load(task.measure, **task.measure_options), seed=task.seed)
 
 
 def complete_values(

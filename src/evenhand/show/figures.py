@@ -10,7 +10,7 @@ import altair as alt
 from evenhand.analysis.change import changes_frame
 from evenhand.analysis.comparison import Comparison, side_by_side
 from evenhand.core.files import check_new, prepare
-from evenhand.core.foreign import foreign
+from evenhand.core.foreign import foreign, is_ours
 from evenhand.core.shown import Drawing, Sections, sections_of
 from evenhand.errors import BadInput
 from evenhand.runs.comparable import same_task, task_names
@@ -35,11 +35,13 @@ def charts(*runs: StoredRun, seen: set[str] | None = None) -> Charts:
     names = run_names(runs)[0]
     made: Charts = {}
     for sections in sections_of(task.dataset for task in runs[0].record.tasks):
-        with foreign("The sections of a dataset failed to draw figures", sections):
+        with foreign(f"The sections {type(sections).__name__} failed to draw figures", sections):
             drawn = sections.figures(dict(zip(names, runs, strict=True)), marked=seen)
             for name, chart in (_page_charts(sections, runs, names) if drawn is None else drawn).items():
                 if not isinstance(chart, alt.TopLevelMixin):
                     raise BadInput(f"`figures` must give Altair charts by name. Got {chart!r} for {name!r}.")
+                if not is_ours(sections):
+                    plots.render(chart, "svg")  # what cannot be drawn is found here, where it is known whose it is
                 made[slug(name)] = chart
     if not made:
         raise BadInput(f"'{runs[0].path}' has nothing to draw. Audit with the suite becpro, gbef or nli.")

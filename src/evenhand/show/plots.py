@@ -122,7 +122,11 @@ def value_dots(
 def histogram(scores: pd.Series, title: str, *, neutral: float) -> Layers:
     """The number of items by score."""
     known = scores[np.isfinite(scores)].to_numpy(dtype=float)
-    sizes, edges = np.histogram(known, bins=min(BINS, 5 + len(known) // 5))
+    least, most = float(known.min()), float(known.max())
+    if most - least <= max(1e-300, 1e-12 * max(abs(least), abs(most))):  # equal up to rounding, which no bins divide
+        known, reach = np.full_like(known, least), max(0.5, 1e-9 * abs(least))
+        least, most = least - reach, least + reach
+    sizes, edges = np.histogram(known, bins=min(BINS, 5 + len(known) // 5), range=(least, most))
     rows = pd.DataFrame({"items": sizes, "from": edges[:-1], "to": edges[1:]})
     ends = alt.Scale(domain=[edges[0], edges[-1]], nice=False)
     bars = (

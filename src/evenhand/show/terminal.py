@@ -262,8 +262,8 @@ def _sections(
             added = [added] if isinstance(added, str) else list(added)
             if wrong := [part for part in added if not is_renderable(part)]:
                 raise BadInput(f"`terminal` must give texts, or tables and lines of rich. Got {wrong[0]!r}.")
+            elsewhere |= set(sections.shown_here if added else ())
         parts += [line(part, "") if isinstance(part, str) else part for part in added]
-        elsewhere |= set(sections.shown_here if added else ())
     return parts, elsewhere
 
 

@@ -1,16 +1,22 @@
 """A value with its interval and its test."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 NOT_FINITE, TOO_FAR = "not a finite number", "a number beyond 1e60"
+TOO_LARGE = "its numbers are too large"
+LARGEST, ROUNDING = 1e100, 1e-9
+"""The largest number of an estimate, and how far rounding may push one, as a part of the largest one."""
 
 
 def number_fault(*numbers: float) -> str:
     """The reason why numbers, or their squares, cannot be added up; empty if they can."""
-    if float(sum(map(abs, numbers))) <= 1e60:  # as float32, 1e60 would be infinite
-        return ""
-    return TOO_FAR if all(map(math.isfinite, numbers)) else NOT_FINITE
+    try:
+        if sum(map(math.fabs, numbers)) <= 1e60:  # as floats of Python, since 1e60 is infinite in single precision
+            return ""
+        return TOO_FAR if all(map(math.isfinite, numbers)) else NOT_FINITE
+    except OverflowError:  # an integer beyond all floats
+        return TOO_FAR
 
 
 def side(low: float, high: float, neutral: float = 0.0) -> int:
@@ -40,6 +46,20 @@ class Estimate:
     """The number of clusters that the family needs for a verdict; 0 if no test was wanted."""
     detectable: float = math.nan
     """The smallest distance from neutral that such data would show with a power of 80 %: significance.detectable."""
+
+    @property
+    def fault(self) -> str:
+        """The reason why no value can have these numbers; empty if one can. Rounding is allowed for."""
+        numbers = (getattr(self, each.name) for each in fields(self) if each.type is float)
+        if any(abs(number) > LARGEST for number in numbers):
+            return TOO_LARGE
+        for p in (self.p, self.p_holm):
+            if p < -ROUNDING or p > 1 + ROUNDING:
+                return f"p must be between 0 and 1, got {p:g}"
+        slack = ROUNDING * (1e-3 + max(abs(self.low), abs(self.high)))
+        if self.spans and not self.low - slack <= self.value <= self.high + slack:
+            return f"a value must be within its interval, got {self.value:g} and [{self.low:g}, {self.high:g}]"
+        return ""
 
     @property
     def known(self) -> bool:

@@ -135,7 +135,8 @@ class Resampled:
         if FEW <= g <= MANY:
             chunks = in_chunks(self.draws, g)
             draws = np.concatenate([self.values(_counts(rng.integers(g, size=(len(rows), g)))) for rows in chunks])
-            return (math.nan, math.nan) if np.isnan(draws).all() else percentiles(draws, g, 0.95)
+            (low, high), value = percentiles(draws, g, 0.95), self.value
+            return min(low, value), max(high, value)  # draws of a skewed summary may all be on one side of its value
         without = [self.values(1 - np.eye(len(rows), g, rows.start)) for rows in in_chunks(g, g)]
         return jackknife(self.value, np.concatenate(without))
 
@@ -193,7 +194,7 @@ def by_totals(parts: Floats, clusters: Sequence[str], statistic: Callable[[Float
     g, index = number_clusters(clusters)
     sums = np.zeros((g, parts.shape[1]))
     np.add.at(sums, index, parts)
-    return Resampled(g, lambda counts: statistic(counts @ sums))
+    return Resampled(g, lambda counts: np.zeros(len(counts)) + statistic(counts @ sums))  # fails unless it is one each
 
 
 def by_calls(summary: Callable[[Indices], float], clusters: Sequence[str]) -> Resampled:

@@ -665,6 +665,7 @@ def test_the_scale_holds_every_interval_and_what_is_neutral() -> None:
     assert drawn.neutral == drawn.width / 2
     assert all(0 < mark.left < mark.x < mark.right < drawn.width for mark in drawn.marks)
     assert domain([Number(1.8, 1.6, 2.1, spec=".3f")], None, 0.0) == (0.0, 3.0)
+    assert domain([Number(5e-324, -1e-310, 1e-310)], None, 0.0) == (-1.0, 1.0)  # next to nothing
     assert domain([Number(NAN)], None, NAN) == (-1.0, 1.0)
     assert probability(0.00001) == "p < .001"
 

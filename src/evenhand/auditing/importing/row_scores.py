@@ -13,7 +13,7 @@ from evenhand.auditing.spec import AuditSpec, PlannedTask
 from evenhand.core.dataset import Dataset, Datasets
 from evenhand.core.items import Blank, Item, texts
 from evenhand.core.loop import Task, questions_of, score
-from evenhand.core.measure import Measures, Traits, Unscored, summary_of
+from evenhand.core.measure import Measures, Traits, Unscored, summarising, summary_of
 from evenhand.core.model import check_answer
 from evenhand.core.questions import Answer, Fill, Question
 from evenhand.core.scores import Score
@@ -256,7 +256,8 @@ def scores_of(
 def _given_score(task: Task, item: Item, row: ScoredRow) -> Score:
     """The score in the row. Raise an error if it is outside the measure's bounds, which hold for single items, too."""
     given = Score(item.id, row.numbers[0], item.groups)
-    value = summary_of(task.measure).inside(item.groups)([given])
+    with summarising(task.measure):
+        value = summary_of(task.measure).inside(item.groups)([given])
     low, high = Traits.of(task.measure).bounds
     if value < low or value > high:
         raise BadInput(

@@ -7,8 +7,9 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from evenhand.core.foreign import foreign
+from evenhand.core.foreign import foreign, is_ours
 from evenhand.core.shown import Drawing, Sections, sections_of
+from evenhand.core.typed import fits
 from evenhand.errors import BadInput
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.rows import Number
@@ -34,10 +35,14 @@ def drawings_of(measured: Measured, sections: Sections) -> Iterator[Drawing]:
     """The charts that the sections of a dataset draw for a measure."""
     from altair import TopLevelMixin
 
+    from evenhand.show.plots import render
+
     with foreign(f"The sections of '{measured.dataset}' failed to draw for the page", sections):
         for drawing in sections.page(measured):
-            if not (isinstance(drawing, Drawing) and isinstance(drawing.chart, TopLevelMixin)):
+            if not (fits(drawing, Drawing) and isinstance(drawing.chart, TopLevelMixin)):
                 raise BadInput(f"`page` must give evenhand.Drawing objects with Altair charts. Got {drawing!r}.")
+            if not is_ours(sections):
+                render(drawing.chart, "svg")  # what cannot be drawn is found here, where it is known whose it is
             yield drawing
 
 

@@ -371,7 +371,7 @@ def strip(
 
 def _round_up(value: float) -> float:
     """The value rounded up to 1, 2, 3, 5 or 8 times a power of ten: 0.37 gives 0.5."""
-    if value <= 0 or not math.isfinite(value):
+    if value <= 1e-300 or not math.isfinite(value):
         return 1.0
     power = 10.0 ** math.floor(math.log10(value))
     return next(step * power for step in (1, 2, 3, 5, 8, 10) if step * power >= value * (1 - 1e-9))
