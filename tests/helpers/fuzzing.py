@@ -54,6 +54,7 @@ def command(*arguments: str | Path, watched: Path, never: int = terminal.OUR_FAU
     """
     before = contents(watched)
     code, out, err = run(*arguments)
+    assert code != never, f"exit code {code}: evenhand {' '.join(map(str, arguments))}\n{err}"
     if code == REFUSED:
         assert contents(watched) == before, err
     if "--json" in arguments and code != REFUSED:
@@ -69,7 +70,7 @@ def run(*arguments: str | Path) -> tuple[int, str, str]:
     given = [str(argument) for argument in arguments]
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = terminal.run(app, given, lambda text: as_flags(text, typer.main.get_command(app), given[0]))
-    assert code not in (terminal.OUR_FAULT, never), f"exit code {code}: evenhand {' '.join(given)}\n{err.getvalue()}"
+    assert code != terminal.OUR_FAULT, f"evenhand {' '.join(given)}\n{err.getvalue()}"
     if code == REFUSED:
         said = err.getvalue().strip().splitlines()[-1].removeprefix("evenhand: ")
         assert len(said) <= LONGEST, f"{len(said)} characters: {said[:2000]}"

@@ -13,7 +13,7 @@ from evenhand.checks.tokens import casing, length, mask_token, splitting, vocabu
 from evenhand.core.dataset import Dataset
 from evenhand.core.foreign import foreign, is_ours
 from evenhand.core.items import NliPair
-from evenhand.core.model import CAREFUL, FINE, UNCHECKED, UNFIT, Finding, Findings, Model, TokenCounter, kind_of
+from evenhand.core.model import CAREFUL, UNCHECKED, UNFIT, Finding, Findings, Model, TokenCounter, kind_of
 from evenhand.core.parameters import ONE_MODEL, Doctor, Loaded, describe
 from evenhand.core.progress import one_bar
 from evenhand.core.typed import fits

@@ -11,7 +11,7 @@ from evenhand.core.items import Item
 from evenhand.core.questions import AMONG, Answer, Question
 from evenhand.core.scores import Called, Score, Summary
 from evenhand.core.typed import Named, check_types
-from evenhand.errors import check_known
+from evenhand.errors import BadInput, check_known
 
 AnyItem = TypeVar("AnyItem", bound=Item, contravariant=True)
 
