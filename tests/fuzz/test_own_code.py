@@ -260,7 +260,7 @@ def check_numbers(folder: Path) -> None:
     for file in folder.rglob("results.json"):
         for row in json.loads(file.read_text(encoding="utf-8"), parse_constant=float):
             names = ("value", "low", "high", "p", "p_holm", "freedom", "detectable")
-            known = {name: float("nan") if row.get(name) is None else row[name] for name in names}
+            known: dict[str, Any] = {name: float("nan") if row.get(name) is None else row[name] for name in names}
             assert not Estimate(**known).fault, row
             assert row["value"] is not None or row["note"] or not row["n"], row
 

@@ -54,7 +54,7 @@ def command(*arguments: str | Path, watched: Path, never: int = terminal.OUR_FAU
     """
     before = contents(watched)
     code, out, err = run(*arguments)
-    assert code != never, f"exit code {code}: evenhand {' '.join(map(str, arguments))}\n{err}"
+    assert code != never, f"exit code {code}: {arguments}\n{err}"
     if code == REFUSED:
         assert contents(watched) == before, err
     if "--json" in arguments and code != REFUSED:

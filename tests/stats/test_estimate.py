@@ -1,6 +1,7 @@
 """A number with its interval: which side of neutral it is on, and how it is printed."""
 
 import math
+from typing import Any
 
 import pytest
 
@@ -64,8 +65,8 @@ def test_a_value_and_its_interval_may_each_be_missing() -> None:
         {"detectable": math.inf},
     ],
 )
-def test_numbers_that_no_value_can_have_are_a_fault(numbers: dict[str, float]) -> None:
-    assert Estimate(**{"value": 1.0, **numbers}).fault
+def test_numbers_that_no_value_can_have_are_a_fault(numbers: dict[str, Any]) -> None:
+    assert Estimate(**{"value": 1.0} | numbers).fault
 
 
 @pytest.mark.parametrize("value", [0.0, 0.3, 1e60, -1e60, 1e-300])

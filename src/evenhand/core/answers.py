@@ -13,9 +13,8 @@ from evenhand.stats.estimate import NOT_FINITE, TOO_FAR, number_fault
 ABOVE_CERTAINTY = "a log-probability above 0"
 WRONG_COUNT = "not as many log-probabilities as were asked for"
 NO_DIRECTION, ONE_NUMBER = "a vector of zeros (below 1e-38)", "a vector of one number"
-TOO_FAR_IN_SINGLE = "a number beyond 3e38, which single precision does not have"
 ABOVE_ONE = "probabilities that add up to more than 1"
-FAULTS = NOT_FINITE, TOO_FAR, ABOVE_CERTAINTY, WRONG_COUNT, NO_DIRECTION, ONE_NUMBER, TOO_FAR_IN_SINGLE, ABOVE_ONE
+FAULTS = NOT_FINITE, TOO_FAR, ABOVE_CERTAINTY, WRONG_COUNT, NO_DIRECTION, ONE_NUMBER, ABOVE_ONE
 """The notes on answers whose numbers cannot be used; other notes are a model's reasons for a missing answer."""
 ROUNDING = 1e-4
 """How far above 0 rounding can push a log-probability: it is a difference of float32 numbers of up to a thousand."""
@@ -78,7 +77,7 @@ class OfVector:
 
     def fault(self, answer: Answer) -> str:
         most = max(map(abs, answer.numbers), default=0.0)
-        if fault := number_fault(*answer.numbers) or (TOO_FAR_IN_SINGLE if most > 3e38 else ""):
+        if fault := number_fault(*answer.numbers) or (NOT_FINITE if most > 3.4e38 else ""):
             return fault
         return NO_DIRECTION if most < 1e-38 else "" if len(answer.numbers) > 1 else ONE_NUMBER
 

@@ -62,7 +62,9 @@ def ask(model: Model, questions: Sequence[Question]) -> list[Answer]:
                 sizes = {(q.layer, len(a.numbers)) for q, a in both if isinstance(q, Embed) and not a.note}
                 if len(sizes) > len(dict(sizes)):
                     some = sorted({numbers for _, numbers in sizes})[:4]
-                    raise ModelError(f"all vectors of a layer need the same length. Got the lengths {some}.")
+                    raise ModelError(
+                        f"All vectors of a layer need the same length. '{model.name}' gave lengths {some}."
+                    )
                 return checked
         except EvenhandError:
             raise

@@ -57,9 +57,8 @@ class ValueRecord:
     """Whether only a sample of the items was measured."""
 
     def __post_init__(self) -> None:
-        narrow = {"low": self.narrow_low, "high": self.narrow_high}
-        ends = {name: math.nan if end is None else end for name, end in narrow.items()}
-        if fault := self.estimate.fault or replace(self.estimate, **ends).fault:
+        low, high = (math.nan if end is None else end for end in (self.narrow_low, self.narrow_high))
+        if fault := self.estimate.fault or replace(self.estimate, low=low, high=high).fault:
             raise ValueError(fault)
 
     @property
