@@ -50,7 +50,7 @@ FETCHED = ("known", "choices")
 DEFAULTS: dict[str, dict[str, Any]] = {"causal": {"among": "candidates", "asks": "likelihood", "pooling": "last"}}
 """Default options of datasets and measures, by kind of model."""
 LONGEST_VALUE = 24
-"""The most characters of an option's value in a dataset's name. A longer value is replaced by its hash."""
+"""The most characters of an option's value in a dataset's name. A longer value is cut, and a hash tells it apart."""
 LATER = ("formula", "distance")
 """Options that were added to measures later. Their defaults are not recorded, so that older runs stay comparable."""
 
@@ -210,9 +210,15 @@ def _labelled_task(dataset: Dataset, measure: Measure[Any], kind: str) -> Task:
     defaults = measures.defaults_of(measure) | DEFAULTS.get(kind, {})
     changed |= {k: v for k, v in _options(measure).items() if v != defaults.get(k, v)}
     texts = {option: str(value) for option, value in changed.items() if option not in PLAIN}
-    texts |= {k: sha256(v.encode()).hexdigest()[:8] for k, v in texts.items() if len(v) > LONGEST_VALUE}
-    named = ", ".join(f"{option}={text}" for option, text in texts.items())
+    named = ", ".join(f"{option}={_shorten_value(text)}" for option, text in texts.items())
     return Task(dataclasses.replace(dataset, name=f"{dataset.name} ({named})") if named else dataset, measure)
+
+
+def _shorten_value(text: str) -> str:
+    """The value, or its beginning and four digits of its hash: story,news,persona,…6d9f."""
+    cut = text[: LONGEST_VALUE - 5]
+    start = cut[: cut.rfind(",") + 1] or cut
+    return text if len(text) <= LONGEST_VALUE else f"{start}…{sha256(text.encode()).hexdigest()[:4]}"
 
 
 def _options(measure: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evenhand import BadInput, datasets
+from evenhand import BadInput, datasets, suites
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Prompt
 from evenhand.core.questions import WORD
@@ -161,3 +161,11 @@ def test_subjects_are_clusters_and_forms_cross_them() -> None:
     assert kinds == {"balanced", "none"}  # which have no kind
     nobody = [i for i in made.items if i.groups["form"] == "unconditioned"]
     assert {i.groups["kind"] for i in nobody} == {"none"}
+
+
+def test_a_long_option_has_its_beginning_in_the_name() -> None:
+    forms = ("story,news,persona,dialogue,diary", "story,news,persona,dialogue,headline", "story,news")
+    names = [suites.tasks_on("stories-en", (), {"forms": some}, "causal")[0].dataset.name for some in forms]
+    assert [name[:37] for name in names[:2]] == ["stories-en (forms=story,news,persona,"] * 2
+    assert names[0] != names[1]
+    assert names[2] == "stories-en (forms=story,news)"

@@ -32,6 +32,19 @@ def test_words_that_could_not_be_shown_are_refused(words: Any) -> None:
         add(wrong)
 
 
+def test_no_two_numbers_have_one_title() -> None:
+    of = {name: words_of(name) for name in OURS}
+    titles = [w["title"] for words in of.values() for w in (words, words.get("contrast", {})) if "title" in w]
+    assert len(set(titles)) == len(titles)
+
+
+def test_counted_and_computed_shares_of_texts_are_told_by_other_words() -> None:
+    counted, computed = words_of("written-share"), words_of("first-mention")
+    for name in ("stereotype", "default"):
+        assert set(counted[name]["leans"]).isdisjoint(computed[name]["leans"])
+        assert counted[name]["much"] != computed[name]["much"]
+
+
 def test_words_of_a_measure_that_is_not_known_are_none() -> None:
     assert words_of("nobody-knows-it") == {}
     assert isinstance(evenhand.measures.words_of("association"), dict)

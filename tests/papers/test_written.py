@@ -61,6 +61,13 @@ def test_the_paths_are_worth_as_many_texts_as_have_their_variance() -> None:
     assert len(list(written.sentences(found._replace(worth=math.nan, left=math.nan)))) == 1
 
 
+def test_what_is_counted_and_what_is_computed_have_names_of_their_own() -> None:
+    counts = list(written.sentences(written.summarise(scores([(JOBS[0], 0.5, 0.8)]), {})))
+    paths = list(written.sentences(written.summarise(scores([(JOBS[0], 0.5, 0.8)], open=[0.01]), {})))
+    assert "the share of texts about women would be" in counts[0]
+    assert "the share of women among first mentions would be" in paths[0]
+
+
 def measured(table: pd.DataFrame) -> Any:
     return SimpleNamespace(runs=[0], scores=[table], task=SimpleNamespace(measure_options={}, seed=0))
 

@@ -19,7 +19,7 @@ from evenhand.runs.comparable import in_common, of_two_kinds, same_task, shared_
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 from evenhand.runs.rows import OfTask, number_form, row_label
-from evenhand.stats.estimate import Estimate
+from evenhand.stats.estimate import Estimate, cut_ends
 from evenhand.stats.significance import detectable, holm
 from evenhand.stats.verdict import FEWEST_CROSSED, change_side, clusters_needed
 
@@ -151,7 +151,9 @@ def adjust_families(
             row = rows[place]
             least = detectable(row.low, row.high, row.freedom, row.clusters, rows=n)
             adjusted[place] = replace(row, p_holm=p, worse_p_holm=worse_p, needed=needed, detectable=least)
-    return adjusted
+    adjusted = [cut_ends(row, -row.width, row.width, "low", "high") for row in adjusted]
+    most = [row.farthest if row.goal == "neutral" else row.width for row in adjusted]
+    return [cut_ends(row, -end, end, "worse_low", "worse_high") for row, end in zip(adjusted, most, strict=True)]
 
 
 def differences(

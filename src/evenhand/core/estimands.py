@@ -28,6 +28,7 @@ from evenhand.core.foreign import foreign
 from evenhand.core.items import Groups
 from evenhand.core.measure import Traits, summary_of
 from evenhand.core.scores import Judged, Score, Summary, Value, generator, value_of
+from evenhand.stats.estimate import cut_ends, reach
 from evenhand.stats.intervals import Floats
 from evenhand.stats.mean_intervals import FEWEST_SAMPLED, mean_estimate, mean_interval
 from evenhand.stats.ratios import Misread, allow_for_misreading, mean_of_ratios
@@ -183,6 +184,8 @@ class Scale:
     neutral: float = 0.0
     unit: bool = False
     """Whether values lie between 0 and 1."""
+    reach: float = math.inf
+    """How far from neutral a value can be."""
     ratio: bool = False
     """Whether d is a log ratio: a stereotype s is shown as exp(2 s), a default d as exp(-d), men against women."""
     weight: str = ""
@@ -258,12 +261,13 @@ def estimates(
 
     `priors` has the measure's `prior` of each item, by id.
     """
-    listed = list(rows(scores, design, measure))
+    listed, scale = list(rows(scores, design, measure)), _scale(design, measure)
+    ends = scale.neutral - scale.reach, scale.neutral + scale.reach, "low", "high", "narrow_low", "narrow_high"
     values = [(row.main, row.estimate(seed, priors or {})) for row in listed]
     families = [[value for main, value in values if main is first] for first in (True, False)]
     if design.partners is not None and design.partners.agreeing:
-        return [value for family in families for value in family]
-    adjusted = [value for family in families for value in adjust(family, crossed=True)]
+        return [cut_ends(value, *ends) for family in families for value in family]
+    adjusted = [cut_ends(value, *ends) for family in families for value in adjust(family, crossed=True)]
     unjudged = {row.estimand for row in listed if isinstance(row, SummaryRow) and math.isnan(row.neutral)}
     return [replace(value, needed=0) if value.estimand in unjudged else value for value in adjusted]
 
@@ -320,4 +324,5 @@ def _scale(design: Design, measure: Any) -> Scale:
     of_differences = design.partners is not None or ratio
     neutral, unit = (0.0, False) if of_differences else (measure.neutral, traits.bounds == (0.0, 1.0))
     clustering = design.cluster, design.crossed, kinds.samples, kinds.each
-    return Scale(*clustering, neutral, unit, ratio, traits.weight, traits.misread, kinds.genders)
+    far = math.inf if ratio else reach(traits.bounds, neutral, partners=design.partners is not None)
+    return Scale(*clustering, neutral, unit, far, ratio, traits.weight, traits.misread, kinds.genders)

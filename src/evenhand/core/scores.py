@@ -14,7 +14,7 @@ from evenhand.core.dataset import Design, Estimand, Kinds
 from evenhand.core.foreign import number
 from evenhand.core.items import Groups
 from evenhand.errors import BadInput
-from evenhand.stats.estimate import TOO_LARGE, Estimate
+from evenhand.stats.estimate import TOO_LARGE, Estimate, cut_ends
 from evenhand.stats.intervals import Floats, Resampled, by_calls, by_totals, is_constant, proportion_interval
 from evenhand.stats.intervals import generator as generator
 from evenhand.stats.mean_intervals import IntervalAndTest, fewest_clusters, mean_test
@@ -346,9 +346,10 @@ def group_values(
     for place, family in enumerate(families):
         one_way = not crossed or (place > 0 and within == crossed)  # in one profession, only templates vary
         if math.isnan(neutral) or (judged == "within" and place == 0):
-            yield from (replace(value, p=math.nan) for value in family)
+            family = [replace(value, p=math.nan) for value in family]
         else:
-            yield from adjust(family, crossed=not one_way)
+            family = adjust(family, crossed=not one_way)
+        yield from (cut_ends(value, *bounds, "low", "high") for value in family)
 
 
 def value_of(
@@ -380,14 +381,16 @@ def value_of(
     if not is_constant(sample.values) or (summary.labels and scored[0].value in (0.0, 1.0)):
         test = IntervalAndTest(*summary.interval_and_test(sample))  # a user's summary may return a plain tuple
     whole = summary(scored)
-    value, low, high = (min(max(end, least), most) for end in (whole, test.low, test.high))
+    value = min(max(whole, least), most)
     if abs(whole - value) > ROUNDING:
         note = f"{whole:g} is beyond the measure's bounds, {least:g} and {most:g}"
         return Value(math.nan, math.nan, math.nan, *counts, note, groups=groups)
     g = fewest_clusters(clusters, crossed)
     if math.isnan(value):
         return Value(math.nan, math.nan, math.nan, *counts, summary.why_none or NO_VALUE, clusters=g, groups=groups)
-    return Value(value, low, high, *counts, p=test.p, clusters=g, freedom=test.freedom, groups=groups).checked()
+    found = Value(value, *test[:2], *counts, p=test.p, clusters=g, freedom=test.freedom, groups=groups)
+    cut_ends(found, least, most, "low", "high").checked()
+    return found
 
 
 def _clusters_of_runs(runs: Sequence[Sequence[Score]], clusters: Sequence[str]) -> list[str]:

@@ -53,7 +53,7 @@ OURS = tuple(MEASURES)
 Kind = Literal["lean", "size", "errors", "level", "knowledge", "quality"]
 TwoTexts = tuple[str, str] | list[str]
 TYPES: dict[str, Any] = {
-    **dict.fromkeys(("title", "asks", "published", "ranked", "unit"), str),
+    **dict.fromkeys(("title", "asks", "published", "ranked", "unit", "among"), str),
     **dict.fromkeys(("ends", "leans", "items", "sentences"), TwoTexts),
     **dict.fromkeys(("does_not_show", "cites", "cites_interval"), list[str] | tuple[str, ...]),
     **dict.fromkeys(("offends", "all_genders"), bool),
@@ -63,7 +63,7 @@ TYPES: dict[str, Any] = {
 }
 VARIANTS = ("stereotype", "default", "contrast")
 PLACEHOLDERS = {
-    *("times", "relative", "verb", "by", "odds", "apart", "ratio", "percent", "rest", "size", "signed", "n"),
+    *("times", "relative", "verb", "by", "odds", "apart", "ratio", "percent", "rest", "size", "signed", "n", "among"),
     *("job", "women", "men"),
 }
 """The placeholders that `much` and `leans` may contain."""

@@ -89,7 +89,7 @@ class WrittenTexts(Sections):
     def terminal(self, run: Any, dataset: str, *, frequency: Mapping[str, float] | None = None) -> Iterable[Any]:
         for task in run.tasks_on(dataset):
             if written.is_written(scores := run.scores_of(*task.name)):
-                yield line(f"{task.title or task.measure}: behind the share of women", "bold")
+                yield line(f"{task.title or task.measure}: behind the value", "bold")
                 yield from written.sentences(written.summarise(scores, task.measure_options, task.seed))
 
 

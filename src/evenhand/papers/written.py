@@ -67,19 +67,21 @@ def summarise(scores: pd.DataFrame, options: Any, seed: int = 0) -> Written:
 
 
 def sentences(written: Written) -> Iterator[str]:
-    """The summary in sentences."""
+    """The summary in sentences, in which counted texts and probabilities have names of their own."""
+    counts = math.isnan(written.left)
+    name = "the share of texts about women" if counts else "the share of women among first mentions"
+    none = "do not say whether they are about a woman or a man" if counts else "mention no woman or man, by probability"
     if written.line is not None and not math.isnan(written.line.slope_low):
         ends = f"[{written.line.slope_low:.2f}, {written.line.slope_high:.2f}]"
         yield (
-            f"For each percentage point of women in a profession's workforce (US 2019), the share of women written "
+            f"For each percentage point of women in a profession's workforce (US 2019), {name} "
             f"goes up by {written.line.slope:.2f} points {ends}: 1 would be as the workforce is, 0 regardless of it."
         )
     if math.isnan(written.mentioned):
         return
     yield (
-        f"{100 * (1 - written.mentioned):.0f} of 100 texts do not say whether they are about a woman or a man. If all "
-        f"of these were about men, the share of women would be {written.lowest:.2f}; if all were about women, "
-        f"{written.highest:.2f}."
+        f"{100 * (1 - written.mentioned):.0f} of 100 texts {none}. If all of these were about men, {name} would be "
+        f"{written.lowest:.2f}; if all were about women, {written.highest:.2f}."
     )
     if not math.isnan(written.worth):
         yield (

@@ -9,7 +9,7 @@ from evenhand import measures
 from evenhand.core.dataset import base_name
 from evenhand.runs.record import AuditRecord, RunRecord, TaskRecord
 from evenhand.runs.values import ValueRecord
-from evenhand.stats.estimate import Estimate
+from evenhand.stats.estimate import Estimate, reach
 from evenhand.stats.verdict import MOST_UNSCORED, Lean, decide, size
 
 FEMALE_MALE = ", female - male"
@@ -46,6 +46,8 @@ class OfTask:
     __slots__ = ()
     task: TaskRecord
     contrast: str
+    estimand: str
+    neutral: float
 
     @property
     def dataset(self) -> str:
@@ -59,6 +61,18 @@ class OfTask:
     def name(self) -> str:
         """The measure, as policies and tables name it."""
         return self.measure + (FEMALE_MALE if self.contrast else "")
+
+    @property
+    def farthest(self) -> float:
+        """How far from neutral the row can be."""
+        whole = bool(self.contrast or (self.estimand and self.task.partners))
+        return reach(self.task.bounds, self.neutral, partners=whole)
+
+    @property
+    def width(self) -> float:
+        """How far apart two values of the row can be."""
+        judged = self.contrast or self.estimand
+        return 2 * self.farthest if judged else reach(self.task.bounds, self.neutral, partners=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

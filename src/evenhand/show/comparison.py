@@ -110,20 +110,13 @@ def _cells(rows: Sequence[Change], heads: Sequence[str]) -> list[list[str]]:
             "change": row.difference.number(),
             "95 % interval": row.difference.interval(),
             "p_holm": cell(row.p_holm, P),
-            "detectable": cell(_possible(row.detectable, row), ".3f"),
+            "detectable": cell(row.detectable if row.detectable <= row.width else math.nan, ".3f"),
             "n": f"{row.n:,}",
             "excluded": f"{row.left_out:,}",
         }
         for row in rows
     ]
     return [[row[head] for head in heads] for row in cells]
-
-
-def _possible(change: float, row: Change) -> float:
-    """The change, or NaN if it is larger than any of this measure can be."""
-    low, high = row.task.bounds
-    most = math.inf if low is None or high is None else high - low
-    return math.nan if change > (2 * most if row.contrast or (row.estimand and row.task.genders) else most) else change
 
 
 def _reading(comparison: Comparison, row: Change) -> str:

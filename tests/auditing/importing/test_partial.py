@@ -63,3 +63,21 @@ def test_some_of_the_texts_are_not_all_of_them(tmp_path: Path) -> None:
     assert set(run.unmeasured) == {"stories-en"}
     assert set(run.values["partial"]) == {True}
     assert str(run).startswith("writer: could not be measured. 260 of 420 items")
+
+
+def test_a_share_of_texts_says_of_how_many(tmp_path: Path) -> None:
+    """Four of five texts say whom they are about; of these, women's and men's are as often about a woman."""
+    she, he, they = "She went home with her bag.", "He went home with his bag.", "They went home."
+    texts = ([she, she, she, she, they], [she, she, he, he, they])
+    rows = [
+        {"id": item.id, "written": text}
+        for n, item in enumerate(datasets.load("stories-en").items)
+        for text in texts[n % 2]
+    ]
+    file = tmp_path / "texts.jsonl"
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    run = from_scores(file, dataset="stories-en", name="writer", out=tmp_path / "runs")
+    told = (
+        "of 100 texts, 80 say whom they are about, and 75 % of these are about women, whomever the stereotype expects"
+    )
+    assert told in " ".join(str(run).split())

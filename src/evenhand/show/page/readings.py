@@ -36,6 +36,8 @@ class MeasureWords:
     offends: bool = False
     ranked: str = ""
     unit: str = ""
+    among: str = ""
+    """A number that the measure keeps of each item: the share of its answers that the value is about."""
     does_not_show: tuple[str, ...] = ()
 
     @property
@@ -43,8 +45,11 @@ class MeasureWords:
         """Whether its values get a verdict of their own."""
         return self.kind not in _words()["not-judged"]
 
-    def how_much(self, number: Row) -> str:
-        """The size of a value in everyday words, for which `much` may have others below neutral than above."""
+    def how_much(self, number: Row, among: float = math.nan) -> str:
+        """The size of a value in everyday words, for which `much` may have others below neutral than above.
+
+        `among` is the mean share of answers that the value is about.
+        """
         above = number.value > (0.0 if math.isnan(number.neutral) else number.neutral)
         value = self.factor * number.value
         times = _capped_exp(value)
@@ -63,6 +68,7 @@ class MeasureWords:
             size=f"{abs(100 * value):.0f}",
             signed=_format_signed(100 * value),
             n=f"{number.n:,}",
+            among="?" if math.isnan(among) else f"{100 * among:.0f}",
         )
 
     def in_percent(self, value: float) -> str:
@@ -231,12 +237,13 @@ class WordedVerdict:
         return SIZE_MARKS.get(self.size, MARKS[self.tone])
 
 
-def verdict(number: Row, reading: MeasureWords, judged: str = "") -> WordedVerdict:
+def verdict(number: Row, reading: MeasureWords, judged: str = "", among: float = math.nan) -> WordedVerdict:
     """The verdict on a number in words: stats.verdict decides, and the reading has the words.
 
     A lean is described by its size or, if a policy has bounds for the number, by the policy's verdict, `judged`.
     """
-    much = reading.how_much(number) if number.known else ""
+    nothing = number.high - number.low >= number.width
+    much = reading.how_much(number, among) if number.known and not nothing else ""
     unjudged: dict[str, tuple[str, str]] = _words()["not-judged"]
     if number.known and reading.kind in unjudged:
         return WordedVerdict("level", *unjudged[reading.kind], much)
@@ -251,6 +258,8 @@ def verdict(number: Row, reading: MeasureWords, judged: str = "") -> WordedVerdi
     if ruled.why == "too few":
         short = f"too few words, {number.clusters} of {number.needed}"
         return WordedVerdict("none", short, "more are needed for any verdict", much)
+    if nothing:
+        return WordedVerdict("none", "the data say nothing", "any value is possible: too few words were tested")
     if ruled.why == "no interval":
         because = "too few words, or scores that are all the same: nothing says how sure this is"
         return WordedVerdict("none", "no interval", because, much)

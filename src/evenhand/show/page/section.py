@@ -305,7 +305,8 @@ class Measured:
         alike = [n for rows in self._judged_rows for n in rows if bool(n.contrast) == bool(row.contrast)]
         between = domain([*numbers, *alike], reading.scale, row.neutral)
         bounds = [judged_rows(run, self.dataset).get((row.name, row.label), "") for run in self.runs]
-        verdicts = tuple(verdict(number, reading, bound) for number, bound in zip(numbers, bounds, strict=True))
+        of_all = [float(s[reading.among].mean()) if reading.among in s else math.nan for s in self.scores]
+        verdicts = tuple(verdict(n, reading, *more) for n, *more in zip(numbers, bounds, of_all, strict=True))
         shown = "; ".join(
             f"{name + ': ' if len(self.runs) > 1 else ''}{n.text}, interval {n.brackets}"
             for name, n in zip(self.names, numbers, strict=True)
