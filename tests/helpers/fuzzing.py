@@ -91,7 +91,7 @@ def call(work: Callable[[], Result], *allowed: type[Exception]) -> Result | None
 
 def contents(folder: Path) -> dict[str, str]:
     """A digest of each file in a folder."""
-    files = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    files = (path for path in folder.rglob("*") if not path.is_symlink() and path.is_file())
     return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 

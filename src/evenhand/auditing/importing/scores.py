@@ -60,7 +60,7 @@ from evenhand.measures import MEASURES
 from evenhand.models.table import Table
 from evenhand.runs import folder
 from evenhand.runs.folder import StoredRun
-from evenhand.runs.record import AuditRecord, Imported, RunRecord
+from evenhand.runs.record import AuditRecord, Imported, RunRecord, read_record
 from evenhand.stats.estimate import number_fault
 
 log = logging.getLogger(__name__)
@@ -113,6 +113,7 @@ def import_scores(
         imported=read.origin,
     )
     if not fresh:
+        check_overwrite(path, read_record(path), (), read.way)  # says more of another way of asking than the next line
         check_overwrite(path, existing_record(path, model), records, read.way)
     with output_folder(path), folder.lock_folder(path):
         earlier = None if fresh else existing_record(path, model)
