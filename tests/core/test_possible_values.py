@@ -39,7 +39,7 @@ def few(low: float, high: float, *, seed: int, partners: bool) -> pd.DataFrame:
 @pytest.mark.parametrize("measure", ["choice-gap", "pronoun", "pronoun-lean", "stereotype-share", "decision-share"])
 @pytest.mark.parametrize("partners", [False, True])
 def test_stereotype_and_default_stay_where_they_can_be(measure: str, partners: bool) -> None:
-    how = load(measure)
+    how: Any = load(measure)
     design = Design(cluster="word", crossed="template", kinds=KINDS, partners=PARTNERS if partners else None)
     low, high = how.bounds
     most = (high - low) if partners else (high - low) / 2

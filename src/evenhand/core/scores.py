@@ -389,8 +389,8 @@ def value_of(
     if math.isnan(value):
         return Value(math.nan, math.nan, math.nan, *counts, summary.why_none or NO_VALUE, clusters=g, groups=groups)
     found = Value(value, *test[:2], *counts, p=test.p, clusters=g, freedom=test.freedom, groups=groups)
-    cut_ends(found, least, most, "low", "high").checked()
-    return found
+    cut = cut_ends(found, least, most, "low", "high").checked()
+    return found if cut.known else cut  # `adjust` judges the whole interval
 
 
 def _clusters_of_runs(runs: Sequence[Sequence[Score]], clusters: Sequence[str]) -> list[str]:

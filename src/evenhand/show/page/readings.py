@@ -268,14 +268,14 @@ def verdict(number: Row, reading: MeasureWords, judged: str = "", among: float =
         return WordedVerdict("level", *unjudged[why], much)
     tested = f"{probability(number.p_holm)}, adjusted"
     if ruled.side == 0:
-        nothing = "not shown to know it" if reading.kind == "knowledge" else "no lean shown"
+        unshown = "not shown to know it" if reading.kind == "knowledge" else "no lean shown"
         because = f"the interval includes {number.neutral:g}"
         if number.side(number.neutral):
-            return WordedVerdict("undecided", f"{nothing}*", f"{BY_CHANCE}; {tested}", much)
+            return WordedVerdict("undecided", f"{unshown}*", f"{BY_CHANCE}; {tested}", much)
         smallest = detectable_lean(number, reading)
         if smallest and number.detectable > abs(number.value - number.neutral):
             because = f"a lean of {smallest} would probably have been found"
-        return WordedVerdict("undecided", nothing, because, much)
+        return WordedVerdict("undecided", unshown, because, much)
     tone = "right" if reading.kind == "knowledge" and ruled.side > 0 else "leans"
     words = reading.leans[ruled.side > 0]
     if tone == "right":

@@ -306,7 +306,9 @@ class Measured:
         between = domain([*numbers, *alike], reading.scale, row.neutral)
         bounds = [judged_rows(run, self.dataset).get((row.name, row.label), "") for run in self.runs]
         of_all = [float(s[reading.among].mean()) if reading.among in s else math.nan for s in self.scores]
-        verdicts = tuple(verdict(n, reading, *more) for n, *more in zip(numbers, bounds, of_all, strict=True))
+        verdicts = tuple(
+            verdict(n, reading, bound, share) for n, bound, share in zip(numbers, bounds, of_all, strict=True)
+        )
         shown = "; ".join(
             f"{name + ': ' if len(self.runs) > 1 else ''}{n.text}, interval {n.brackets}"
             for name, n in zip(self.names, numbers, strict=True)
