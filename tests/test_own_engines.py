@@ -273,12 +273,18 @@ BAD: list[tuple[str, Any]] = [
 ]
 
 
+@pytest.fixture
+def unlogged() -> Iterator[None]:
+    """Nothing is logged: half a character in a line cannot be sent between the processes of the tests."""
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
+
+
 @pytest.mark.parametrize("place", range(len(BAD)))
 def test_an_ability_that_gives_nonsense_is_an_error_of_the_model(
-    place: int, how: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    place: int, how: dict[str, Any], unlogged: None
 ) -> None:
-    # Half a character in a log line cannot be sent between the processes of the tests.
-    monkeypatch.setattr(logging.root.manager, "disable", logging.CRITICAL)
     name, bad = BAD[place]
 
     class Mine:
