@@ -170,7 +170,7 @@ def test_a_causal_model_is_read_at_its_last_token_and_says_so(tmp_path: Path) ->
 
 
 def test_models_and_suites_that_do_not_fit_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="suite 'vectors'"):
+    with pytest.raises(UnfitModel, match="suite 'vectors'"):
         evenhand.audit("mini-en-nli", suite="vectors", out=tmp_path)
     with pytest.raises(UnfitModel, match="no probabilities"):
         evenhand.audit(vectors(tmp_path, "v", 0.0), suite="emotions", out=tmp_path)

@@ -18,7 +18,7 @@ IDS = [item.id for item in load("tgb").items]
 TGB = ("--dataset", "tgb", "--measure", "likelihood-difference")
 DEEP = "[" * 100_000 + "]" * 100_000
 HUGE = "9" * 400
-DOC = {"id": "1", "dataset": "tgb", "version": 1, "choices": []}
+DOC = {"id": "1", "dataset": "tgb", "version": 1, "choices": [], "context": ""}
 
 
 def refused(capsys: pytest.CaptureFixture[str], file: Path, *options: str) -> str:
