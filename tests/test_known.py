@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from evenhand import BadInput, suites
-from evenhand.errors import DataNotFound
+from evenhand import suites
+from evenhand.errors import DataNotFound, UnfitModel
 
 
 def test_without_any_of_them_it_says_how_to_get_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -17,7 +17,7 @@ def test_without_any_of_them_it_says_how_to_get_them(tmp_path: Path, monkeypatch
 
 
 def test_it_is_for_language_models() -> None:
-    with pytest.raises(BadInput, match="masked, causal.*'nli'"):
+    with pytest.raises(UnfitModel, match="masked, causal.*'nli'"):
         suites.tasks("known", kind="nli")
 
 

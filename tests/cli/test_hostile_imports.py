@@ -42,7 +42,10 @@ def refused(capsys: pytest.CaptureFixture[str], file: Path, *options: str) -> st
         (f'{{"id": "{IDS[0]}", "score": {HUGE}}}', "must be a finite number"),
         (f'{{"id": {DEEP}}}', "line 1: not JSON: it is nested too deeply"),
         ('{"data": 5}', "needs a column 'id' or 'text'"),
-        ([{"arguments": [["a", "b"]], "doc": {**DOC, "options": 5}, "resps": [[1]]}], "options must be an object"),
+        (
+            [{"arguments": [["a", "b"]], "doc": {**DOC, "options": 5}, "resps": [[1]]}],
+            "the options of the task must be an object",
+        ),
     ],
 )
 def test_json_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str], rows: Any, says: str) -> None:

@@ -209,7 +209,8 @@ def test_a_task_of_every_dataset_is_imported_or_refused_with_what_to_use(name: s
         for doc in map(json.loads, _lines(tmp_path / f"{task}.jsonl")):
             contexts = doc["context"] if isinstance(doc["context"], list) else [doc["context"]]
             asked = [[context, choice] for context in contexts for choice in doc.get("choices", [{}])]
-            logged = [[[str(-draw.uniform(0.3, 1.2)), "False"]] for _ in asked]
+            all_of_them = math.log(len(doc.get("choices", [{}])))  # their probabilities add up to less than 1
+            logged = [[[str(-all_of_them - draw.uniform(0.1, 0.4)), "False"]] for _ in asked]
             resps = logged if "choices" in doc else [["She sang.", "He and he."]]
             file.write(json.dumps({"doc": doc, "arguments": asked, "resps": resps}) + "\n")
     own = every_dataset.options(name, tmp_path)
