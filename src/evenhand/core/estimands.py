@@ -119,7 +119,7 @@ class ItemRow:
             of_both = len(means) == len(SIGN) or set(sets) == {""}
             value, note = (float(means.mean()), "") if of_both else (math.nan, "no scored items of one of the kinds")
             value = scale.shown(value, self.estimand)
-            return Value(value, n=len(items), unscored=unscored, note=note, **named).checked()
+            return Value(value, n=len(items), unscored=unscored, note=note, **named).check()
         clusters, crossed, wider = row.clusterings
         labels = {**self.groups, "estimand": self.estimand, "gender": self.contrast}
         options: dict[str, Any] = {"sets": sets, "unit": scale.unit}
@@ -136,7 +136,7 @@ class ItemRow:
         low, high = sorted(scale.shown(end, self.estimand) for end in (estimate.low, estimate.high))
         narrow_low, narrow_high = sorted(scale.shown(end, self.estimand) for end in narrow)
         known = asdict(replace(estimate, value=value, low=low, high=high, unscored=unscored)) | named
-        return Value(**known, narrow_low=narrow_low, narrow_high=narrow_high, prior=prior).checked()
+        return Value(**known, narrow_low=narrow_low, narrow_high=narrow_high, prior=prior).check()
 
 
 @dataclass(frozen=True)

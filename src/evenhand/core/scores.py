@@ -49,7 +49,7 @@ class Value(Estimate):
     prior: float = math.nan
     """The mean log odds of the woman's word against the man's without the attribute."""
 
-    def checked(self) -> "Value":
+    def check(self) -> "Value":
         """The value, without its numbers if one is too large. Raise an error if they contradict one another."""
         if (fault := self.fault) not in ("", TOO_LARGE):
             raise BadInput(f"{fault}.")
@@ -389,7 +389,7 @@ def value_of(
     if math.isnan(value):
         return Value(math.nan, math.nan, math.nan, *counts, summary.why_none or NO_VALUE, clusters=g, groups=groups)
     found = Value(value, *test[:2], *counts, p=test.p, clusters=g, freedom=test.freedom, groups=groups)
-    cut = cut_ends(found, least, most, "low", "high").checked()
+    cut = cut_ends(found, least, most, "low", "high").check()
     return found if cut.known else cut  # `adjust` judges the whole interval
 
 
