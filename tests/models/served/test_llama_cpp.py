@@ -132,9 +132,10 @@ def test_choices_are_measured_and_pairs_and_pronouns_are_said_not_to_be(
         "--out",
         str(tmp_path / "runs"),
     ]
-    assert run_command(app, asked) == 0
+    assert run_command(app, asked) == 2  # a suite that was asked for cannot be asked of this server
     shown = " ".join(" ".join(capsys.readouterr()).split())
     assert "Not asked of the server, since it gives no log-probabilities of a prompt" in shown
+    assert "'smollm2' cannot be asked tgb, tbd, tbd-gendered. Everything else was measured." in shown
     run = Run.load(tmp_path / "runs" / "smollm2")
     assert {"bbq-bias", "choice-gap", "decision-odds", "choice-accuracy"} <= {t.measure for t in run.record.tasks}
     assert "tbd by pronoun" in (run.path / "report.html").read_text()
