@@ -46,6 +46,13 @@ def test_a_hundred_thousand_columns_take_no_longer_than_as_many_rows(tmp_path: P
     assert time.monotonic() - start < 5
 
 
+def test_a_csv_of_a_spreadsheet_that_writes_semicolons_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('\ufefftext;n\n"so; then";1,5\n')
+    assert list(rows(tmp_path / "a.csv", ("text",))) == [(2, {"text": "so; then", "n": "1,5"})]
+    (tmp_path / "a.csv").write_text("text;n,m\nso;1,2\n")
+    assert list(rows(tmp_path / "a.csv", ())) == [(2, {"text;n": "so;1", "m": "2"})]
+
+
 def test_quotes_in_a_tsv_are_text_and_comments_are_passed_over(tmp_path: Path) -> None:
     path = tmp_path / "a.tsv"
     path.write_text('# a warning\n# another\ntext\tn\n"Quiet," she said.\t1\n')

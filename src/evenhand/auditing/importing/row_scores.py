@@ -1,6 +1,6 @@
 """Match imported rows of numbers with items, and score them: a row has a score or the answers to a measure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import nan
 from numbers import Real
@@ -28,6 +28,14 @@ NAMED = 3
 EXPORTED = ("id", "dataset", "version", "context")
 """The fields in every document of a task of lm-evaluation-harness that evenhand exported."""
 
+OF_PAIRS = {"stereotype": "sent_more_score", "counterpart": "sent_less_score"}
+RELEASED: tuple[tuple[str, Mapping[str, str]], ...] = (
+    ("crows-pairs", {"text": "sent_more", "other": "sent_less", **OF_PAIRS}),
+    ("association", {"text": "Sentence", "score": "Pre_Assoc"}),
+    ("association", {"text": "Sentence", "score": "Post_Assoc"}),
+)
+"""Measures, and the columns that their authors' code writes: nyu-mll/crows-pairs, marionbartl/gender-bias-BERT."""
+
 
 @dataclass(frozen=True, slots=True)
 class ScoredRow:
@@ -45,6 +53,14 @@ class ScoredRow:
     @property
     def what(self) -> str:
         return repr(self.texts[0] if self.texts else self.id)
+
+
+def of_release(head: Collection[str], tasks: list[PlannedTask]) -> tuple[list[PlannedTask], Mapping[str, str]]:
+    """The tasks that a file of the authors' code is of, and its columns; all tasks and no columns if in doubt."""
+    fits = [(measure, columns) for measure, columns in RELEASED if set(columns.values()) <= set(head)]
+    measure, columns = fits[0] if len(fits) == 1 else ("", {})
+    of_measure = [planned for planned in tasks if planned.task.measure.name == measure]
+    return (of_measure, columns) if of_measure else (tasks, {})
 
 
 def numbers(where: str, names: Sequence[str], given: Sequence[Any]) -> tuple[float, ...]:
@@ -186,7 +202,7 @@ def match(rows: Sequence[ScoredRow], dataset: Dataset, file: str) -> Matched:
         if len(rows) != len(dataset.items):
             raise BadInput(
                 f"{file} has {len(rows):,} numbers, and '{dataset.name}' has {len(dataset.items):,} items. Numbers "
-                "without ids or texts must be one for each item, in the order of the items."
+                f"without ids or texts must be one for each item, in the order of the items.{_choice(dataset)}"
             )
         return Matched(list(rows), [])
     text_of = {item.id: _spaced(texts(item)[: len(rows[0].texts)]) for item in dataset.items}
@@ -218,6 +234,11 @@ def match(rows: Sequence[ScoredRow], dataset: Dataset, file: str) -> Matched:
         why = next(iter(matched.values())).note or "its cells are empty"
         raise BadInput(f"{file} has no number for any item of '{dataset.name}': {why}.")
     return Matched([matched.get(item.id) for item in dataset.items], unmatched, in_order=in_order)
+
+
+def _choice(dataset: Dataset) -> str:
+    options = ", ".join(dataset.options)
+    return f" Its options decide which items it has: {options}." if options else ""
 
 
 def _spaced(texts: Sequence[str]) -> tuple[str, ...]:

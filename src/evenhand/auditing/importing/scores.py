@@ -31,6 +31,7 @@ from evenhand.auditing.importing.row_scores import (
     has_all,
     match,
     numbers,
+    of_release,
     same_questions,
     scores_of,
 )
@@ -163,8 +164,10 @@ def _score_rows(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
     spec = foreign.spec(dataset, foreign.options)
     if len(spec.sources) != 1:
         raise BadInput(f"`dataset` must be the one dataset that the scores are of. Got {len(spec.sources) or 'none'}.")
-    possible = spec.tasks_for(kind or "masked")
-    rows, origin = _read_rows(source, foreign.columns, [planned.task for planned in possible], sample is not None)
+    possible, columns = spec.tasks_for(kind or "masked"), foreign.columns
+    if not columns:
+        possible, columns = of_release(_head(source, possible[0].task.dataset), possible)
+    rows, origin = _read_rows(source, columns, [planned.task for planned in possible], sample is not None)
     names, file = origin.numbers, origin.file
     fitting = _fitting_tasks(names, possible, spec.measures)
     dataset = fitting[0].task.dataset
@@ -223,7 +226,7 @@ def _read_rows(
         form, names, listed = "StereoSet's predictions", answers, list(_read_predictions(source, tasks[0]))
     elif source.suffix in SUFFIXES:
         dataset = base_name(tasks[0].dataset.name)
-        head = next((list(row) for _, row in release_rows(source, (), dataset)), [])
+        head = _head(source, tasks[0].dataset)
         form, place = source.suffix[1:], "row" if source.suffix == ".parquet" else "line"
         numbered = release_rows(source, tuple(columns.values()), dataset, HINT)
         records_of_file = ((f"{source}, {place} {number}", row) for number, row in numbered)
@@ -231,6 +234,15 @@ def _read_rows(
     else:
         raise BadInput(f"Scores come in {', '.join((*SUFFIXES, '.txt', '.json', '.eval'))} files. Got '{source}'.")
     return listed, Imported(source.name, digest, form, names, len(listed), 0)
+
+
+def _head(source: pd.DataFrame | Path, dataset: Dataset) -> list[str]:
+    """The columns of a data frame or of a table, by its first row; none for other files."""
+    if isinstance(source, pd.DataFrame):
+        return [str(name) for name in source.columns]
+    if source.suffix not in SUFFIXES:
+        return []
+    return next((list(row) for _, row in release_rows(source, (), base_name(dataset.name))), [])
 
 
 def _read_column(path: Path) -> list[ScoredRow]:

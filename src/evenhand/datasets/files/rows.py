@@ -40,7 +40,8 @@ def rows(
     unless they enclose a whole field. `hint` is the end of the error about a missing column. `suffix` is the format, if
     the file's name has another suffix. Values are texts; half of a surrogate pair, which JSON can contain, is an error.
     With `as_is`, values are unchanged, and of a parquet file only `columns` are read, if any are named. `encoding` and
-    `delimiter` are for csv; other files are UTF-8.
+    `delimiter` are for csv; other files are UTF-8. A csv whose first line has semicolons and no commas is separated by
+    semicolons, as spreadsheets write it in some countries.
     """
     if not path.is_file():
         raise BadInput(f"There is no file '{path}'.")
@@ -79,6 +80,10 @@ def _read_csv(
 ) -> Iterator[tuple[int, dict[str, str]]]:
     with path.open(encoding=encoding, newline="") as file:
         skipped = _skip_comments(file)
+        start = file.tell()
+        first = file.readline()
+        file.seek(start)
+        delimiter = ";" if ";" in first and "," not in first else delimiter
         csv.field_size_limit(LONGEST)
         reader = csv.reader(file, delimiter=delimiter, strict=True)
         head = next(reader, [])
@@ -156,8 +161,6 @@ def _check_columns(place: object, names: Sequence[str], columns: Sequence[str]) 
         if column not in names:
             near = get_close_matches(column, names, n=1)
             meant = f" Did you mean '{near[0]}'?" if near else ""
-            if len(names) == 1 and ";" in names[0]:
-                meant = " Its columns are separated by semicolons: save it with commas, or as tsv."
             raise _NoColumn(f"{place}: there is no column '{column}'.{meant} There are: {', '.join(names) or 'none'}.")
 
 
