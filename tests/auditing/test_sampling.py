@@ -3,12 +3,14 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 import pytest
 
 from evenhand import BadInput, Choice, Dataset, Pair, datasets, measures, suites
-from evenhand.auditing.sampling import affordable_tasks, draw_sample
+from evenhand.auditing.budget import affordable_tasks as draw_affordable
+from evenhand.auditing.sampling import draw_sample
 from evenhand.core.dataset import Kinds
 from evenhand.core.loop import Task, questions_of
 from evenhand.core.questions import Question
@@ -57,6 +59,10 @@ def test_a_sample_is_in_order_seeded_and_part_of_a_larger_one() -> None:
 def test_partners_do_not_fit_into_one() -> None:
     with pytest.raises(BadInput, match="`limit` must be at least 2"):
         draw_sample(datasets.load("becpro-en"), 1, 0)
+
+
+def affordable_tasks(*given: Any) -> list[Task]:
+    return draw_affordable(*given).tasks
 
 
 def asked(tasks: Sequence[Task]) -> set[Question]:
@@ -173,8 +179,8 @@ def test_what_is_sent_is_counted_and_equal_things_once() -> None:
     tasks = pairs(100, 50)
     twenty = affordable_tasks(tasks, 2000, 0, lambda question: [(question, n) for n in range(20)])
     assert ids(twenty) == ids(affordable_tasks(tasks, 100, 0))
-    assert ids(affordable_tasks(tasks, 150, 0, lambda question: [question.text[:-2]])) == ids(tasks)  # type: ignore[attr-defined]
-    unasked = affordable_tasks(tasks, 10, 0, lambda q: [q] if q.text.startswith("1") else [])  # type: ignore[attr-defined]
+    assert ids(affordable_tasks(tasks, 150, 0, lambda question: [question.text[:-2]])) == ids(tasks)
+    unasked = affordable_tasks(tasks, 10, 0, lambda q: [q] if q.text.startswith("1") else [])
     assert [len(task.dataset.items) for task in unasked] == [100, 5]  # what is not asked costs nothing
 
 

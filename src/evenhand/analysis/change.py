@@ -21,7 +21,7 @@ from evenhand.runs.record import TaskRecord
 from evenhand.runs.rows import OfTask, number_form, row_label
 from evenhand.stats.estimate import Estimate, cut_ends
 from evenhand.stats.significance import detectable, holm
-from evenhand.stats.verdict import FEWEST_CROSSED, change_side, clusters_needed
+from evenhand.stats.verdict import change_side, clusters_needed
 
 COLUMNS = (
     *("dataset", "measure", "group", "estimand", "before", "after", "change", "low", "high", "p", "p_holm"),
@@ -146,7 +146,7 @@ def adjust_families(
     for places in families.values():
         ps, worse = (holm([getattr(rows[place], name) for place in places]) for name in ("p", "worse_p"))
         n = max(1, sum(not math.isnan(p) for p in ps))
-        needed = FEWEST_CROSSED if any(rows[place].crossed for place in places) else clusters_needed(n)
+        needed = clusters_needed(n, crossed=any(rows[place].crossed for place in places))
         for place, p, worse_p in zip(places, ps, worse, strict=True):
             row = rows[place]
             least = detectable(row.low, row.high, row.freedom, row.clusters, rows=n)

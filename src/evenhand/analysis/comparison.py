@@ -18,7 +18,7 @@ from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 from evenhand.runs.rows import row_label
 from evenhand.runs.values import rows_from, values_from
-from evenhand.stats.verdict import FEWEST_CROSSED, change_side, clusters_needed
+from evenhand.stats.verdict import change_side, clusters_needed
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def _marks(frames: list[pd.DataFrame], task: TaskRecord, rows: int) -> dict[str,
         """Whether the model `other` is shown to be farther from where it should be than the model `one`."""
         row = judged_rows(one, other)[label]
         difference = row.values.difference(generator(task.seed, {"models": "side by side"}), same=False)
-        needed = FEWEST_CROSSED if row.crossed else clusters_needed(comparisons)
+        needed = clusters_needed(comparisons, crossed=row.crossed)
         ends, p = (difference.worse_low, difference.worse_high), difference.worse_p * comparisons
         return change_side(*ends, p, difference.clusters, needed) > 0
 

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from evenhand import suites
 from evenhand._version import __version__
 from evenhand.auditing import merging
+from evenhand.auditing.budget import too_few_items
 from evenhand.auditing.merging import add_outcomes, check_overwrite, finish, output_folder
 from evenhand.auditing.sampling import deviations, warning
 from evenhand.auditing.spec import AuditSpec, PlannedTask, Reader, caveats
@@ -108,6 +109,8 @@ def run_audit(
             if any(record.partial for record in records):
                 most = f"at most {spec.limit} items" if spec.limit else f"what a budget of {spec.budget:,} allows"
                 log.warning(f"A sample of {most} of each dataset: results are partial.")
+            if spec.budget and (small := {each.record.dataset: each.too_few for each in tasks if each.too_few}):
+                log.warning(too_few_items(spec.budget, small))
             for planned in tasks:
                 items = len(planned.task.dataset.items)
                 log.debug(f"{planned.record.measure} on {planned.record.dataset}: {items:,} items.")

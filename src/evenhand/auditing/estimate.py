@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 
-from evenhand.auditing.sampling import affordable_tasks
+from evenhand.auditing.budget import Affordable, affordable_tasks
 from evenhand.auditing.spec import AuditSpec
 from evenhand.core.loop import questions_of
 from evenhand.errors import BadInput
@@ -49,6 +49,8 @@ class Cost(Amount):
     """The tasks that a server of this kind cannot be asked."""
     datasets: Mapping[str, Amount]
     """By dataset; requests that an earlier dataset has sent are not counted again."""
+    too_few: Mapping[str, int]
+    """The datasets with too few items for any verdict, each with the least budget that could lead to one."""
 
 
 def estimate(source: ModelSource, spec: AuditSpec, *, samples: int = 20) -> list[Cost]:
@@ -60,13 +62,13 @@ def estimate(source: ModelSource, spec: AuditSpec, *, samples: int = 20) -> list
     for kind, ability in ABILITIES.items():
         asking = partial(countable, ability=replace(ability, samples=samples), model=source.name)
         left_out, sent, new_requests = list[str](), set[Request](), dict[str, list[Request]]()
-        tasks = [each.task for each in planned]
+        drawn = Affordable(tasks := [each.task for each in planned])
         try:
-            tasks = affordable_tasks(tasks, spec.budget, spec.seed, asking) if spec.budget else tasks
+            drawn = affordable_tasks(tasks, spec.budget, spec.seed, asking) if spec.budget else drawn
         except BadInput as error:  # the budget may be enough for a server of another kind
             failed.append(error)
-            tasks, left_out = [], [str(error)]
-        for task in tasks:
+            drawn, left_out = Affordable([]), [str(error)]
+        for task in drawn.tasks:
             items, how, dataset = task.dataset.items, task.measure, task.dataset.name
             if any(cannot(question, ability) for question in questions_of(items[0], how)):
                 left_out.append(f"{dataset} by {how.name}")
@@ -75,7 +77,8 @@ def estimate(source: ModelSource, spec: AuditSpec, *, samples: int = 20) -> list
             new_requests.setdefault(dataset, []).extend(new - sent)
             sent |= new
         datasets = {dataset: Amount.of(requests) for dataset, requests in new_requests.items()}
-        costs.append(Cost(**asdict(Amount.of(sent)), kind=kind, left_out=tuple(left_out), datasets=datasets))
+        total = asdict(Amount.of(sent))
+        costs.append(Cost(**total, kind=kind, left_out=tuple(left_out), datasets=datasets, too_few=drawn.too_few))
     if len(failed) == len(costs):
         raise failed[0]
     return costs

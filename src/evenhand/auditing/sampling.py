@@ -1,21 +1,17 @@
-"""Draw samples of datasets, partners together, by a limit or a budget; compare half precision with float32 on one."""
+"""Draw samples of datasets, partners together; compare half precision with float32 on one."""
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from evenhand.checks.choices import CONTROL
 from evenhand.core.dataset import Dataset
-from evenhand.core.foreign import foreign
 from evenhand.core.items import Item
-from evenhand.core.loop import Task, measure_all, questions_of
+from evenhand.core.loop import Task, measure_all
 from evenhand.core.measure import summary_of
 from evenhand.core.model import Model
-from evenhand.core.questions import Question
 from evenhand.core.scores import OfMeans, Result, Score, generator
 from evenhand.errors import BadInput
 from evenhand.runs.record import Deviation
@@ -24,8 +20,6 @@ from evenhand.stats.intervals import Paired, clustered_interval
 
 SAMPLE = 100
 """The most items of each dataset that are scored in both precisions."""
-Asking = Callable[[Question], Collection[object]]
-"""Gives the requests of a question; none if it cannot be asked. A budget counts equal requests once."""
 
 
 def restrict_task(task: Task, items: Sequence[Item]) -> Task:
@@ -64,40 +58,6 @@ def draw_sample(dataset: Dataset, limit: int, seed: int, *, clusters: bool = Fal
             f"together with their partners. Got {limit}."
         )
     return replace(dataset, items=[items[i] for i in sorted(chosen)])
-
-
-def affordable_tasks(tasks: Sequence[Task], budget: int, seed: int, asking: Asking | None = None) -> list[Task]:
-    """The tasks on samples that take at most `budget` distinct questions; with `asking`, at most that many requests.
-
-    Each dataset first gets one cluster of each kind, then the same fraction of the requests that all of its items take.
-    Controls get at least a third of all requests, since other datasets cannot be judged without them. The order of
-    drawing does not depend on the budget.
-    """
-    data = {task.dataset.name: task.dataset for task in tasks}
-    steps, sizes = list[tuple[str, int, int, set[object]]](), dict[str, float]()
-    for name, dataset in data.items():
-        measures, known = [task.measure for task in tasks if task.dataset.name == name], set[object]()
-        for place, _, cluster in order_of_drawing(dataset, seed, clusters=True):
-            requests = dict[Question, Collection[object]]()  # of two equal questions, one may have no requests
-            for q in (q for index in cluster for how in measures for q in questions_of(dataset.items[index], how)):
-                with foreign("The model failed to say which requests answer a question", asking):
-                    requests[q] = requests.get(q) or (frozenset(asking(q)) if asking else [q])
-            known |= (sent := {request for several in requests.values() for request in several})
-            steps.append((name, len(known) if place else 0, len(cluster), sent))
-        sizes[name] = len(known) or 1
-    controls = [name for name, dataset in data.items() if all(item.groups.get(CONTROL) for item in dataset.items)]
-    of_controls = sum(sizes[name] for name in controls)
-    speed = max(1.0, (sum(sizes.values()) - of_controls) / (2 * of_controls or 1))  # 1 request for 2 of the others
-    sizes |= {name: sizes[name] * speed for name in controls}
-    items, taken = Counter[str](), set[object]()
-    if budget < (least := len(taken.union(*(sent for _, place, _, sent in steps if not place)))):
-        raise BadInput(f"`budget` must be at least {least}, enough for one cluster of each kind. Got {budget}.")
-    for name, _, count, sent in sorted(steps, key=lambda step: step[1] / sizes[step[0]]):
-        taken |= sent
-        if len(taken) > budget:
-            break
-        items[name] += count
-    return sampled_tasks(tasks, items, seed, clusters=True)
 
 
 def order_of_drawing(dataset: Dataset, seed: int, *, clusters: bool = False) -> list[tuple[float, int, list[int]]]:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from evenhand import datasets, measures, suites
-from evenhand.auditing.sampling import Asking, affordable_tasks, sampled_tasks
+from evenhand.auditing.budget import Affordable, Asking, affordable_tasks
+from evenhand.auditing.sampling import sampled_tasks
 from evenhand.core.dataset import Dataset, Datasets
 from evenhand.core.items import Choice, Item, NliPair, Prompt, Target, TargetSentence
 from evenhand.core.loop import Task
@@ -52,6 +53,8 @@ class PlannedTask:
     task: Task
     record: TaskRecord
     whole: Task
+    too_few: int = 0
+    """The least budget that could lead to a verdict on its dataset; 0 if this one could."""
 
 
 class Reader(Protocol):
@@ -146,16 +149,16 @@ class AuditSpec:
             asked = "server" if self.server else "chat" if chat else ""
             how: dict[str, Any] = {"asked": asked, "defaults": defaults, "quiet": quiet}
             whole = suites.tasks(self.suite_names, self.languages or ["en"], self.options, kind, **how)
-        tasks = whole if self.limit is None else sampled_tasks(whole, self.limit, self.seed)
+        drawn = Affordable(whole if self.limit is None else sampled_tasks(whole, self.limit, self.seed))
         if self.budget is not None:
-            tasks = affordable_tasks(whole, self.budget, self.seed, self.asking)
+            drawn = affordable_tasks(whole, self.budget, self.seed, self.asking)
         planned = []
-        for task, on_all in zip(tasks, whole, strict=True):
+        for task, on_all in zip(drawn.tasks, whole, strict=True):
             part = len(task.dataset.items) if task != on_all else None
             record = suites.record(task, seed=self.seed, limit=self.limit or part, partial=bool(part))
             whose = f"{record.measure} on {record.dataset}"
             record = check_recordable(whose, TASK, replace(record, budget=self.budget))
-            planned.append(PlannedTask(task, record, on_all))
+            planned.append(PlannedTask(task, record, on_all, drawn.too_few.get(record.dataset, 0)))
         return planned
 
 

@@ -9,7 +9,7 @@ from evenhand.core.items import Choice
 from evenhand.core.loop import Task
 from evenhand.core.model import CAREFUL, FINE, UNCHECKED, UNFIT, Finding
 from evenhand.core.questions import LISTED
-from evenhand.core.scores import Result, group_values, share
+from evenhand.core.scores import Result, Score, group_values, share
 from evenhand.measures.choices import BY_PLACE, CONDITION, DISAMBIGUATED, BbqBias, ChoiceAccuracy, ChoiceMeasure
 
 TASK = "task"
@@ -60,6 +60,19 @@ def can_do_the_task(
         says = f"It was not measured whether the model can do the task of {sets}: how often it is right on its control."
         do = "Measure `suite='choices'`, or the control by choice-accuracy; for BBQ this is bbq-disambiguated."
         yield Finding(TASK, CAREFUL, says, do, datasets=tuple(unknown))
+
+
+def controls_of(task: Task, tasks: Sequence[Task]) -> list[Task]:
+    """Those of `tasks` whose accuracy shows whether a model can do the task; none if it needs no control."""
+    accuracies = (each for each in tasks if isinstance(each.measure, ChoiceAccuracy))
+    return [each for each in accuracies if _shows_bias(task) and _is_control(each, task)]
+
+
+def enough_controls(items: Sequence[Choice], control: Task) -> bool:
+    """Whether a model that gets all of these control questions right is shown to do better than guessing."""
+    right = [Score(item.id, 1.0, item.groups) for item in items]
+    low = next(group_values(right, control.measure.summarise, Design.of(control.dataset), bounds=(0.0, 1.0))).low
+    return low > _guessing(items)
 
 
 def without_passed(findings: Sequence[Finding], tested: Sequence[Finding], names: Sequence[str]) -> list[Finding]:

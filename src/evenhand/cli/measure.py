@@ -181,6 +181,7 @@ def audit(
 
 
 def _print_costs(models: Sequence[str], given: AuditOptions, as_json: bool) -> None:
+    from evenhand.auditing.budget import too_few_items
     from evenhand.auditing.estimate import estimate
     from evenhand.auditing.spec import AuditSpec
     from evenhand.calls.audit import ways_of
@@ -209,6 +210,8 @@ def _print_costs(models: Sequence[str], given: AuditOptions, as_json: bool) -> N
             terminal.show(table(heads, rows, left=heads[:1]))
             if cost.left_out:
                 terminal.show(f"Cannot be asked: {', '.join(cost.left_out)}")
+            if spec.budget and cost.too_few:
+                terminal.show(too_few_items(spec.budget, cost.too_few))
         terminal.show("And about 20 requests to find out which of the three it is.")
 
 

@@ -27,10 +27,10 @@ from evenhand.core.dataset import Design, Estimand, Kinds
 from evenhand.core.foreign import foreign
 from evenhand.core.items import Groups
 from evenhand.core.measure import Traits, summary_of
-from evenhand.core.scores import Judged, Score, Summary, Value, generator, value_of
+from evenhand.core.scores import Judged, Score, Summary, Value, clusterings, generator, value_of
 from evenhand.stats.estimate import cut_ends, reach
 from evenhand.stats.intervals import Floats
-from evenhand.stats.mean_intervals import FEWEST_SAMPLED, mean_estimate, mean_interval
+from evenhand.stats.mean_intervals import FEWEST_SAMPLED, fewest_clusters, mean_estimate, mean_interval
 from evenhand.stats.ratios import Misread, allow_for_misreading, mean_of_ratios
 from evenhand.stats.verdict import adjust
 
@@ -56,6 +56,12 @@ class ItemRow:
     def main(self) -> bool:
         """Whether the row is stereotype or default of all items: such rows are a family of their own."""
         return bool(self.estimand and not self.groups)
+
+    @property
+    def most_clusters(self) -> int:
+        """How many clusters the row has if every item has a score; none if a kind has only one."""
+        clusters, crossed, _ = self.clusterings
+        return fewest_clusters(clusters, crossed, self.sets) if self.complete else 0
 
     def values(self, column: str = "d") -> Floats:
         """The numbers whose mean is the row: d on the measure's scale; for a stereotype, -d if k is male."""
@@ -156,6 +162,13 @@ class SummaryRow:
     @property
     def main(self) -> bool:
         return not self.groups
+
+    @property
+    def most_clusters(self) -> int:
+        """How many clusters the row has if every item has a score; none if it is not judged, or lacks items."""
+        scores = scores_in(self.items)
+        judged = not math.isnan(self.neutral) and not self.summary.lacks(scores)
+        return fewest_clusters(*clusterings(scores, self.design)) if judged else 0
 
     def estimate(self, seed: int, priors: Mapping[str, float]) -> Value:
         """The value of the row with its interval and, if the row is judged, its test."""

@@ -11,14 +11,17 @@ import pandas as pd
 
 from evenhand.core.dataset import Dataset, Design, Kinds, Partners, without_direction
 from evenhand.core.estimands import estimates, judged_values
+from evenhand.core.estimands import rows as rows_of
 from evenhand.core.foreign import foreign, is_ours, number
 from evenhand.core.items import Item, check_labels, check_readable
 from evenhand.core.measure import AnyItem, Measure, Traits, Unscored, summarising, summary_of
 from evenhand.core.model import Model, ask
 from evenhand.core.questions import Answer, BuiltIn, Question
-from evenhand.core.scores import Result, Score, group_values
+from evenhand.core.scores import Result, Score, clusterings, group_values
 from evenhand.errors import BadInput
 from evenhand.stats.estimate import number_fault
+from evenhand.stats.mean_intervals import fewest_clusters
+from evenhand.stats.verdict import clusters_needed
 
 CHUNK = 12_000
 """Items whose questions are asked together: any released corpus is one chunk, and a chunk fits into memory."""
@@ -68,6 +71,25 @@ def measure_all(model: Model, tasks: Sequence[Task], *, seed: int = 0) -> list[R
 def result(model: Model, task: Task, scores: Sequence[Score], *, seed: int = 0) -> Result:
     """The result of a task whose items have these scores, in the same order."""
     return _result(model, task.measure, tuple(scores), Design.of(task.dataset), seed, task.dataset.name)
+
+
+def enough_clusters(items: Sequence[Item], task: Task) -> bool:
+    """Whether these items of the task could get a verdict: if each has a score, some value has enough clusters."""
+    measure, design = task.measure, Design.of(task.dataset)
+    other = 1.0 if math.isnan(measure.neutral) else measure.neutral + 1  # some measures leave out neutral scores
+    scores = [Score(item.id, other, item.groups) for item in items]
+    frame = pd.DataFrame({"id": s.id, "score": s.value, **s.groups} for s in scores)
+    agreeing, traits = design.partners is not None and design.partners.agreeing, Traits.of(measure)
+    with summarising(measure):
+        if listed := list(rows_of(frame, design, measure)):
+            main = [row for row in listed if row.main] or listed
+            return not agreeing and any(row.most_clusters >= clusters_needed(1, crossed=True) for row in main)
+        unjudged = without_direction(frame, traits.better) or not traits.bounds[0] < measure.neutral < traits.bounds[1]
+        if agreeing or unjudged or summary_of(measure).lacks(scores):
+            return False
+        groups = {tuple(item.groups.get(name, "") for name in design.by) for item in items} if design.by else ()
+        needed = clusters_needed(1 + len(groups), crossed=bool(design.crossed))
+        return fewest_clusters(*clusterings(scores, design)) >= needed
 
 
 def _result(

@@ -373,8 +373,7 @@ def value_of(
     counts = (len(scored), len(scores) - len(scored))
     if why := summary.lacks(scores):
         return Value(math.nan, math.nan, math.nan, *counts, why, groups=groups)
-    clusters = [label_of(s, design.cluster) if design.cluster else s.id for s in scored]
-    crossed = [[label_of(s, design.crossed) for s in scored]] if design.crossed else []
+    clusters, crossed = clusterings(scored, design)
     unit, rng = bounds == (0.0, 1.0), generator(seed, groups)
     sample = Sample(scored, clusters, rng, crossed, neutral, unit, clustered=bool(design.cluster))
     test = IntervalAndTest(math.nan, math.nan, math.nan)
@@ -391,6 +390,12 @@ def value_of(
     found = Value(value, *test[:2], *counts, p=test.p, clusters=g, freedom=test.freedom, groups=groups)
     cut = cut_ends(found, least, most, "low", "high").check()
     return found if cut.known else cut  # `adjust` judges the whole interval
+
+
+def clusterings(scores: Sequence[Score], design: Design) -> tuple[list[str], list[list[str]]]:
+    """The cluster of each score, its id if items are not clustered; and the further ways to cluster them."""
+    clusters = [label_of(s, design.cluster) if design.cluster else s.id for s in scores]
+    return clusters, [[label_of(s, design.crossed) for s in scores]] if design.crossed else []
 
 
 def _clusters_of_runs(runs: Sequence[Sequence[Score]], clusters: Sequence[str]) -> list[str]:

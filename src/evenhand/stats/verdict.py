@@ -73,15 +73,18 @@ def change_side(low: float, high: float, p_holm: float, clusters: int, needed: i
     return side(low, high) if clusters >= needed and p_holm < ALPHA and not unfit else 0
 
 
-def clusters_needed(rows: int) -> int:
-    """How many clusters a family of `rows` rows needs: flipping the signs of g clusters gives p = 2^(1 - g) at best."""
-    return math.floor(math.log2(2 * rows / ALPHA)) + 1
+def clusters_needed(rows: int, *, crossed: bool = False) -> int:
+    """How many clusters a family of `rows` rows needs: flipping the signs of g clusters gives p = 2^(1 - g) at best.
+
+    `crossed`: its p are of a t.
+    """
+    return FEWEST_CROSSED if crossed else math.floor(math.log2(2 * rows / ALPHA)) + 1
 
 
 def adjust(family: Sequence[AnyEstimate], *, crossed: bool = False) -> list[AnyEstimate]:
     """The estimates of one family with p adjusted, what they could have detected, and how many clusters they need."""
     rows = max(1, sum(not math.isnan(row.p) for row in family))
-    needed = FEWEST_CROSSED if crossed else clusters_needed(rows)
+    needed = clusters_needed(rows, crossed=crossed)
     adjusted = list(family)
     for place, (row, p) in enumerate(zip(family, holm([row.p for row in family]), strict=True)):
         if row.known:

@@ -153,7 +153,7 @@ def test_a_dry_run_has_a_table_by_dataset_for_each_kind(capsys: pytest.CaptureFi
 def test_its_json_has_the_datasets_and_what_it_had_before(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(app, [*COMMAND, *DATASETS, "--json"]) == 0
     whole, following, text = json.loads(capsys.readouterr().out)["openai:tiny, plain prompts"]
-    assert set(whole) == {"kind", "requests", "prompt_tokens", "reply_tokens", "left_out", "datasets"}
+    assert set(whole) == {"kind", "requests", "prompt_tokens", "reply_tokens", "left_out", "datasets", "too_few"}
     name = "bbq-ambiguous (mass=0.0)"
     assert [cost["datasets"][name]["requests"] for cost in (whole, following, text)] == [180, 60, 480]
     for cost in (whole, following, text):
@@ -179,7 +179,8 @@ def test_a_dry_run_says_what_a_budget_is_for_each_kind(
     assert run_command(app, [*words, "--json"]) == 0
     whole, following, text = json.loads(capsys.readouterr().out)["openai:tiny, plain prompts"]
     assert whole["requests"] <= 70
-    assert text["left_out"] == ["`budget` must be at least 96, enough for one cluster of each kind. Got 70."]
+    assert set(whole["too_few"].values()) == {144}
+    assert text["left_out"][0].startswith("`budget` must be at least 96, enough for one cluster of each kind; for a ")
     assert run_command(app, [*words, "--budget", "5"]) == 2
     told = [word for word in words if word != "--dry-run"]
     assert run_command(app, [*told, "--out", str(tmp_path), "--quiet"]) == 0
