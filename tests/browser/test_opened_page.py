@@ -103,6 +103,10 @@ def test_the_default_audit_prints_on_two_sheets(opened: Opened, whole: Path) -> 
 def test_a_phone_shows_the_answer_and_folds_the_rest(opened: Opened, file: Path) -> None:
     opened.page.set_viewport_size({"width": 390, "height": 844})
     opened.page.goto(file.as_uri())
+    title, button = (opened.page.locator(name).bounding_box() for name in ("h1", ".print-it"))
+    assert title
+    assert button
+    assert button["y"] > title["y"] + title["height"]
     assert opened.page.locator("#short .lead").is_visible()
     card = opened.page.locator("#scorecard .card").first
     assert not card.is_visible()

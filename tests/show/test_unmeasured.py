@@ -128,6 +128,14 @@ def test_several_subjects_have_a_sentence_each(plain: Run) -> None:
     assert " is unfit" not in text
 
 
+def test_a_long_remark_ends_with_a_sentence(plain: Run) -> None:
+    long = f"On control questions, choices-pronouns: 38% are right {'and some more ' * 20}than by guessing"
+    findings = [Finding("task", "unfit", f"{long}. {long}.", "Ask it."), Finding("mine", "unfit", "Not so", "Do it.")]
+    told = first_line(Run(plain.path, with_fields(plain.record, doctor=(CANNOT, *findings))))
+    assert f"Unfit, task: {long}. Ask it." in told
+    assert "Unfit, mine: Not so. Do it." in told
+
+
 def test_a_table_has_a_dagger_where_nothing_could_be_measured(plain: Run) -> None:
     made = evenhand.table([unfit(plain)])
     assert set(made.frame["mark"]) == {"†"}

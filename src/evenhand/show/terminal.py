@@ -1,5 +1,6 @@
 """A run on the terminal, as an answer on one screen or with every value; and the text that `print` shows."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
@@ -36,6 +37,7 @@ ROWS = 11
 SENTENCES = 3
 """The most leans that get a sentence each; the others are only marked in the table."""
 CONCERNS = DETECTABLE = 4
+SENTENCE_END = re.compile(r"(?<=[.!?]) (?=[A-Z`'])")
 WIDTHS = (7, 17, 28, 10)
 """Column widths of value, interval, verdict and trust; on a wide terminal, the verdict column is wider."""
 TWO = (
@@ -152,11 +154,13 @@ def _cautions(run: StoredRun, sections: Sequence[Measured]) -> list[RenderableTy
 
 
 def _remark(text: str, style: str, more: str = "") -> Text:
-    """The beginning of a remark, followed by the whole of `more`, such as the advice."""
-    cut = text[: 3 * NARROWEST]
-    sentences, end, _ = cut.rpartition(". ")
-    shown = text if cut == text else f"{sentences}." if end else f"{cut.rpartition(' ')[0]} ..."
-    return Text(shown + more, style)
+    """The whole sentences of a remark that fit into three lines, at least one; then the whole of `more`, its advice."""
+    shown, *others = SENTENCE_END.split(text)
+    for sentence in others:
+        if len(shown) + len(sentence) >= 3 * NARROWEST:
+            break
+        shown += f" {sentence}"
+    return Text(shown + ("" if not more or shown.endswith((".", "!", "?")) else ".") + more, style)
 
 
 def _unscored_notes(run: StoredRun) -> Iterator[str]:
