@@ -85,6 +85,17 @@ def mini_en() -> MaskedLM:
     return load_masked()
 
 
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run folders of tests/stored, each by its name; what a test writes into one, no other file of tests sees."""
+    from helpers.stored_runs import RECIPES, unpack
+
+    folder = tmp_path_factory.mktemp("stored")
+    for name in RECIPES:
+        unpack(name, folder)
+    return folder
+
+
 @pytest.fixture(autouse=True, scope="session")
 def built_once() -> Iterator[None]:
     """Bundled datasets, which nothing changes, are built once in each process: that takes longer than most audits."""
@@ -132,6 +143,15 @@ def unexamined() -> Iterator[None]:
     """Audits do not ask the doctor first: of tiny models that takes longer. For test files that look at no finding."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("evenhand.auditing.audit.preflight", lambda *_: ())
+        yield
+
+
+@pytest.fixture(scope="module")
+def few_draws() -> Iterator[None]:
+    """Bootstraps and tests are quick. For test files in which nothing depends on how many draws they are of."""
+    from helpers.simulated import fewer_draws
+
+    with fewer_draws():
         yield
 
 

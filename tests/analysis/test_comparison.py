@@ -108,9 +108,7 @@ def test_items_that_one_could_not_score_count_for_neither(tmp_path: Path, runs: 
 
 @pytest.mark.parametrize(
     ("asked", "says"),
-    [
-        ({"limit": 20}, r"samples of 20 items \(limit 20, seed 0\) and 20 items \(limit 20, seed 1\), \d in common"),
-    ],
+    [({"limit": 20}, r"samples of 20 items \(limit 20, seed 0\) and 20 items \(limit 20, seed 1\), \d in common")],
 )
 def test_runs_that_were_not_measured_alike_are_refused_with_what_differs(
     tmp_path: Path, asked: dict[str, Any], says: str

@@ -1,7 +1,7 @@
 """Runs are compared by any summary of scores: medians, ratios of means, functions of a user's own."""
 
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,7 +15,6 @@ from evenhand.measures import MEASURES
 from evenhand.measures.pronoun import Pronoun
 from evenhand.stats.intervals import Floats
 from helpers.made_scores import change_table, run, scores
-from helpers.simulated import fewer_draws
 from helpers.written_runs import task
 
 
@@ -36,11 +35,7 @@ def called(scores: Sequence[Score]) -> float:
     return float(np.sqrt(np.mean([s.value**2 for s in scores]))) if scores else float("nan")
 
 
-@pytest.fixture(autouse=True, scope="module")
-def few_draws() -> Iterator[None]:
-    """Calls of a plain function are slow, and these shifts are large."""
-    with fewer_draws():
-        yield
+pytestmark = pytest.mark.usefixtures("few_draws")  # calls of a plain function are slow, and these shifts are large
 
 
 @pytest.fixture(params=[median, RootOfMeanSquare(), called])

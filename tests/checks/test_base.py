@@ -6,15 +6,7 @@ import pytest
 
 from evenhand import Answer, Entail, Fill, Likelihood, Table
 from evenhand.checks import base
-from evenhand.checks.base import (
-    LANGUAGES,
-    ORDINARY,
-    Case,
-    NotChecked,
-    plain_inferences,
-    plain_sentences,
-    shuffle_words,
-)
+from evenhand.checks.base import LANGUAGES, ORDINARY, Case, NotChecked, plain_inferences, plain_sentences, shuffle_words
 from evenhand.core.dataset import Dataset
 from evenhand.core.questions import BuiltIn, Follows, Question
 from evenhand.core.words import words

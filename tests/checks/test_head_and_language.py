@@ -40,9 +40,7 @@ def saying(label: str) -> Answer:
 def reader(gain: float) -> Table:
     """Finds plain sentences of English likelier than shuffled ones, by so many nats a word."""
     plain = plain_sentences("en")
-    return Table(
-        only(Likelihood, lambda q: (len(words(q.text)) * (-3.0 if q.text in plain else -3.0 - gain),)),
-    )
+    return Table(only(Likelihood, lambda q: (len(words(q.text)) * (-3.0 if q.text in plain else -3.0 - gain),)))
 
 
 def pupil(right: int) -> Classifier:

@@ -34,10 +34,7 @@ def refused(capsys: pytest.CaptureFixture[str], file: Path, *options: str) -> st
     [
         ([{"id": IDS[0], "score": 1}, {"score": 2}], "line 2 has no 'id'. Every row needs id, score"),
         ([{"id": IDS[0], "score": 1}, {"id": IDS[1]}], "line 2 has no 'score'"),
-        (
-            [{"id": one, "score": 1.7e308} for one in IDS],
-            "finite number. Got '1.7e+308'. It is a number beyond",
-        ),
+        ([{"id": one, "score": 1.7e308} for one in IDS], "finite number. Got '1.7e+308'. It is a number beyond"),
         ([{"id": one, "score": -1e300} for one in IDS], "It is a number beyond 1e60"),
         (f'{{"id": "{IDS[0]}", "score": {HUGE}}}', "must be a finite number"),
         (f'{{"id": {DEEP}}}', "line 1: not JSON: it is nested too deeply"),

@@ -337,9 +337,7 @@ def test_a_baseline_of_the_command_line_replaces_the_policys(
         evenhand.audit(evenhand.Table(lambda q: [0.0]), pairs=file, baseline=first)
 
 
-def test_a_baseline_of_another_sample_is_compared_by_what_both_have_or_refused_first(
-    tmp_path: Path,
-) -> None:
+def test_a_baseline_of_another_sample_is_compared_by_what_both_have_or_refused_first(tmp_path: Path) -> None:
     gate = Gate([Rule(measure="likelihood-lean", worse_by_at_most=9)])
     asked: list[object] = []
 

@@ -1,5 +1,6 @@
 """What an audit prints: an answer on one screen, in the words of the page."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,9 +10,10 @@ import pytest
 from rich.console import Console
 
 import evenhand
-from evenhand import Answer, Run, Table
+from evenhand import Answer, Fill, Run, Table
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
+from evenhand.runs.rows import Row
 from evenhand.show.page.readings import dataset as dataset_name
 from evenhand.show.page.readings import reading, verdict
 from evenhand.show.page.section import Measured, ScorecardLine
@@ -19,20 +21,17 @@ from evenhand.show.page.short import lead, main_leans, summary
 from evenhand.show.terminal import NARROWEST, _next_steps, answer, fit_width
 from helpers import made_stereoset
 from helpers.audited_runs import audited
+from helpers.stored_runs import HOSTILE
+from helpers.typed import only
 from helpers.written_runs import row, task, with_fields
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """All suites on a model that likes men next to everything."""
-
-    def rule(question: object) -> Answer:
-        text = str(getattr(question, "answer", "") or getattr(question, "text", ""))
-        return Answer((-1.0 - (text.lower() in ("she", "her")) - len(text) % 7 / 10,))
-
-    return evenhand.audit(Table(rule, name="made"), limit=40, out=tmp_path_factory.mktemp("runs"))
+def small(stored: Path) -> Run:
+    """All suites on a model that likes men next to everything, and has an odd name."""
+    return Run.load(stored / "before")
 
 
 def printed(run: Run, width: int = NARROWEST) -> list[str]:
@@ -50,14 +49,14 @@ def test_it_fits_on_a_screen(small: Run) -> None:
 
 
 def test_it_begins_with_what_the_page_says_in_short(small: Run) -> None:
-    sections = [Measured([small], ["made"], task, {}) for task in small.record.tasks]
+    sections = [Measured([small], [HOSTILE], task, {}) for task in small.record.tasks]
     lines = summary(sections)
-    assert " ".join(printed(small, 110)).startswith(f"made: {lead(lines)}")
+    assert " ".join(printed(small, 110)).startswith(f"{HOSTILE}: {lead(lines)}")
     text = "\n".join(printed(small, 110))
     for section, found in lines:
         assert section.dataset in text
-        assert f"{found.numbers[0].text} " in text
         assert found.verdicts[0].mark in text
+        assert (f"{found.numbers[0].text} " in text) == found.main
 
 
 def test_samples_and_unfit_models_are_said_before_the_numbers(small: Run) -> None:
@@ -71,15 +70,8 @@ def test_it_is_as_wide_as_the_terminal_within_reason(given: int, used: int) -> N
     assert fit_width(given) == used
 
 
-LEANS: dict[str, Any] = {
-    "value": 0.4,
-    "low": 0.3,
-    "high": 0.5,
-    "p": 0.001,
-    "p_holm": 0.002,
-    "clusters": 20,
-    "needed": 3,
-}
+LEANS: dict[str, Any] = {"value": 0.4, "low": 0.3, "high": 0.5, "p": 0.001, "p_holm": 0.002}
+LEANS |= {"clusters": 20, "needed": 3}
 NUMBERS = {
     "leans": row(**LEANS),
     "other way": row(**LEANS | {"value": -0.4, "low": -0.5, "high": -0.3}),
@@ -90,15 +82,18 @@ NUMBERS = {
 PAIRS = dataset_name("tgb")
 
 
+def line(number: Row, of: str, dataset: str, main: bool = True) -> tuple[Measured, ScorecardLine]:
+    """The line of a number of a dataset, and what it is of."""
+    words = reading(task("tgb", "likelihood-lean"), estimand=of)
+    told: Any = (of, words, (number,), (verdict(number, words),), None, None, main)
+    section: Any = SimpleNamespace(dataset=dataset, key=(dataset, "likelihood-lean"))
+    return section, ScorecardLine(*told)
+
+
 def lines(*found: str, dataset: str = "tgb", main: bool = True) -> list[tuple[Measured, ScorecardLine]]:
     """The lines of a dataset: each a number by its name, and after a colon, what it is of."""
-    made = []
-    for name, of in (one.split(": ") if ": " in one else (one, "") for one in found):
-        words, number = reading(task("tgb", "likelihood-lean"), estimand=of), NUMBERS[name]
-        told: Any = (of, words, (number,), (verdict(number, words),), None, None, main)
-        section: Any = SimpleNamespace(dataset=dataset, key=(dataset, "likelihood-lean"))
-        made.append((section, ScorecardLine(*told)))
-    return made
+    parts = (one.partition(": ") for one in found)
+    return [line(NUMBERS[name], of, dataset, main) for name, _, of in parts]
 
 
 @pytest.mark.parametrize(
@@ -107,22 +102,12 @@ def lines(*found: str, dataset: str = "tgb", main: bool = True) -> list[tuple[Me
         (0, 3, "not shown: none of its 3 main numbers leans."),
         (1, 0, "yes, on this data: it leans to the stereotypes (PAIRS)."),
         (0, 1, "not shown: its main number does not lean."),
-        (
-            2,
-            1,
-            "yes, on this data: it leans to the stereotypes (PAIRS). Of its other main numbers, 1 shows no lean.",
-        ),
-        (
-            1,
-            4,
-            "yes, on this data: it leans to the stereotypes (PAIRS). Of its other main numbers, 4 show no lean.",
-        ),
+        (2, 1, "yes, on this data: it leans to the stereotypes (PAIRS). Of its other main numbers, 1 shows no lean."),
+        (1, 4, "yes, on this data: it leans to the stereotypes (PAIRS). Of its other main numbers, 4 show no lean."),
     ],
 )
 def test_the_first_sentence_counts(leaning: int, others: int, says: str) -> None:
-    assert lead(lines(*["leans"] * leaning, *["undecided"] * others)) == says.replace("PAIRS", PAIRS).replace(
-        "OTHERS", "other main numbers"
-    )
+    assert lead(lines(*["leans"] * leaning, *["undecided"] * others)) == says.replace("PAIRS", PAIRS)
 
 
 def test_what_has_no_verdict_is_not_said_to_show_no_lean() -> None:
@@ -185,23 +170,21 @@ def test_a_main_number_that_leans_in_its_family_must_lean_among_all_main_numbers
     )
 
 
-def test_show_prints_the_answer_every_value_one_dataset_or_json(small: Run, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_prints_the_answer_all_values_one_dataset_json_or_the_command(
+    small: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
     outputs = []
-    for more in ([], ["--full"], ["--dataset", "tgb"], ["--json"]):
+    for more in ([], ["--full"], ["--dataset", "tgb"], ["--json"], ["--command"]):
         assert run_command(app, ["show", str(small.path), *more]) == 0
         outputs.append(capsys.readouterr().out)
-    brief, full, one, as_json = outputs
+    brief, full, one, as_json, command = outputs
     assert len(brief.splitlines()) <= 42 < len(full.splitlines())
     assert "likelihood-lean" in one
     assert "becpro-en" not in one
     assert '"measure": "association"' in as_json
+    assert re.fullmatch(r"evenhand audit 'PATH/TO/.+' --limit 40\n", command)
     assert run_command(app, ["show", str(small.path), "--dataset", "tgbb"]) == 2
     assert "Did you mean 'tgb'?" in capsys.readouterr().err
-
-
-def test_show_prints_the_command(small: Run, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command(app, ["show", str(small.path), "--command"]) == 0
-    assert capsys.readouterr().out == "evenhand audit PATH/TO/made --limit 40\n"
 
 
 def test_the_command_has_what_was_not_the_default(tmp_path: Path) -> None:
@@ -226,10 +209,7 @@ def test_leans_are_told_by_size_the_large_ones_first() -> None:
     made = []
     for dataset, (low, high) in zip(("tgb", "becpro-en", "emotions-en"), reversed(sized.values()), strict=True):
         number = row(**LEANS | {"value": high - 0.01, "low": low, "high": high}, unit="nats")
-        words = reading(task("tgb", "likelihood-lean"), estimand="stereotype")
-        section: Any = SimpleNamespace(dataset=dataset, key=(dataset, "likelihood-lean"))
-        told: Any = ("stereotype", words, (number,), (verdict(number, words),), None, None, True)
-        made.append((section, ScorecardLine(*told)))
+        made.append(line(number, "stereotype", dataset))
     names = [dataset_name(name) for name in ("emotions-en", "becpro-en", "tgb")]
     shown = "; ".join(f"{size}: {name}" for size, name in zip(sized, names, strict=True))
     assert lead(made) == f"yes, on this data: it follows stereotypes ({shown})."
@@ -256,8 +236,7 @@ def test_a_dataset_of_several_kinds_of_bias_is_judged_by_its_part_about_gender(
 ) -> None:
     monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
     made_stereoset.write(tmp_path)
-    rule: Any = lambda asked: Answer((-1.0 - len(asked.answer) / 9,))  # noqa: E731
-    model = Table(rule, name="made")
+    model = Table(only(Fill, lambda asked: (-1.0 - len(asked.answer) / 9,)), name="made")
     run = evenhand.audit(model, dataset="stereoset-intrasentence", out=tmp_path / "runs")
     (row,) = run.main_rows("stereoset-intrasentence", "stereoset-ss")
     assert row.groups == {"bias_type": "gender"}

@@ -27,7 +27,7 @@ from evenhand.stats import Line
 from helpers.fuzzing import contents
 from helpers.typed import only
 
-pytestmark = pytest.mark.usefixtures("without_pages")
+pytestmark = pytest.mark.usefixtures("without_pages", "few_draws")
 
 
 def means(shift: float = 0.0) -> pd.DataFrame:

@@ -9,18 +9,15 @@ from evenhand import Gate, Rule, Run
 from evenhand.core.model import Finding, Findings
 from evenhand.errors import BadInput
 from evenhand.show.notebook import html
-from helpers.audited_runs import audited, pairs
 from helpers.document import Element, parsed
 
 SCRIPT = "<script>alert(1)</script>"
 
 
-@pytest.fixture(scope="module")
-def two(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Run]:
+@pytest.fixture
+def two(stored: Path) -> tuple[Run, Run]:
     """Runs of two made-up models, the second of which leans less."""
-    folder = tmp_path_factory.mktemp("shown")
-    file = pairs(folder)
-    return audited(folder, f"strong{SCRIPT}"[:6], 3.0, file), audited(folder, "weak", 0.5, file)
+    return Run.load(stored / "base"), Run.load(stored / "better")
 
 
 def shown(what: object) -> Element:
@@ -36,15 +33,15 @@ def test_a_run_shows_what_leans_on_a_scale_with_a_link_to_its_page(
     monkeypatch.setattr(Path, "home", lambda: Path("/nowhere/home"))
     monkeypatch.chdir(Path(two[0].path.anchor))
     assert not shown(two[0]).all("a")  # a path through the root is not told, and its name leads nowhere
-    monkeypatch.chdir(two[0].path.parents[1])
+    monkeypatch.chdir(two[0].path.parent)
+    assert not shown(two[0]).all("a")  # there is none
+    two[0].report()
     page = shown(two[0])
-    assert "strong: yes, on this data: it prefers the stereotypes (large: pairs)." in page.text
+    assert "base: yes, on this data: it prefers the stereotypes (large: pairs)." in page.text
     (row,) = page.one("tbody").all("tr")
     assert "● prefers the stereotypes, large" in row.text
     assert row.one("svg").all("circle")
-    assert page.one("a").attributes["href"].endswith("strong/report.html")
-    (two[0].path / "report.html").unlink()
-    assert not shown(two[0]).all("a")
+    assert page.one("a").attributes["href"].endswith("base/report.html")
 
 
 def test_a_comparison_shows_what_moved_and_all_rows(two: tuple[Run, Run]) -> None:
@@ -52,7 +49,7 @@ def test_a_comparison_shows_what_moved_and_all_rows(two: tuple[Run, Run]) -> Non
     page = shown(compared)
     moved = compared.frame[compared.frame["moved"] != ""]
     assert 0 < len(moved) < len(compared.frame)
-    assert f"weak against strong: {len(moved)} of {len(compared.frame)} rows moved" in page.text
+    assert f"better against base: {len(moved)} of {len(compared.frame)} rows moved" in page.text
     first, every = page.all("tbody")
     assert [len(body.all("tr")) for body in (first, every)] == [len(moved), len(compared.frame)]
     assert "towards neutral" in first.text

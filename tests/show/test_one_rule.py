@@ -3,7 +3,7 @@
 import csv
 import io
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,22 +17,18 @@ from evenhand.show.page.changes import Changed
 from evenhand.show.page.section import Measured
 from evenhand.show.terminal import scorecard
 from evenhand.stats.verdict import MARKS
-from helpers.simulated import WORLDS, false_claims, fewer_draws, simulate
+from helpers.simulated import WORLDS, false_claims, simulate
 from helpers.written_runs import with_fields
 
 LEANING = ("above", "below")
 SHIFTS = {"professions": 0.45, "emotions": 0.3, "pairs": 1.0, "pronouns": 0.12, "inference": 0.5}
 
 
-@pytest.fixture(autouse=True, scope="module")
-def few_draws() -> Iterator[None]:
-    """What the outputs say alike does not depend on how many draws the intervals are of."""
-    with fewer_draws():
-        yield
+pytestmark = pytest.mark.usefixtures("few_draws")
 
 
 @pytest.fixture(scope="module", params=WORLDS)
-def runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Run]:
+def runs(request: pytest.FixtureRequest, few_draws: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Run]:
     path, shift = tmp_path_factory.mktemp(request.param), SHIFTS[request.param]
     one = simulate(request.param, path / "one", 3001, shift=shift, share=0.7)
     return one, simulate(request.param, path / "other", 3002, shift=-0.2 * shift, share=0.7)
@@ -67,10 +63,7 @@ def test_the_terminal_marks_the_values_that_lean(runs: tuple[Run, Run]) -> None:
     run = runs[0]
     lines = [line for line in printed(run) if not line.startswith("A mark")]
     dots = sum(line.count(mark) for line in lines for mark in MARKS.values())
-    hidden = {
-        "fraction-entailment",
-        "fraction-contradiction",
-    }  # the table of labels has their values, but not their rows
+    hidden = {"fraction-entailment", "fraction-contradiction"}  # the table of labels has their values alone
     shown = [row for row in run.results if judged(row) or row["measure"] not in hidden]
     assert dots == sum(row["lean"] in LEANING for row in shown)
 

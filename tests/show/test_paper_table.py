@@ -20,10 +20,14 @@ from helpers.written_runs import with_fields
 pytestmark = pytest.mark.usefixtures("without_pages")
 
 
-@pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
-    folder = tmp_path_factory.mktemp("runs")
-    return [audited_runs.audited(folder, name, more) for name, more in (("level", 0.0), ("le_an%ing", 1.5))]
+def named(run: Run, name: str) -> Run:
+    """The run of a model of another name."""
+    return Run(run.path, replace(run.record, model=name))
+
+
+@pytest.fixture
+def runs(stored: Path) -> list[Run]:
+    return [Run.load(stored / "level"), named(Run.load(stored / "base"), "le_an%ing")]
 
 
 def test_it_has_the_values_of_the_runs_for_each_model(runs: list[Run]) -> None:
@@ -68,7 +72,7 @@ def test_latex_is_a_whole_table_with_a_short_caption_and_a_note(runs: list[Run],
 
 def test_markdown_has_the_marks_of_the_page_and_what_to_trust(runs: list[Run]) -> None:
     text = str(evenhand.table(runs, measure="likelihood-lean"))
-    assert re.search(r"\| le\\_an%ing \| \+1\.\d{3} \\\[.*\\\] ● \|", text)
+    assert re.search(r"\| le\\_an%ing \| \+2\.\d{3} \\\[.*\\\] ● \|", text)
     assert "Trust, not tested" in text
     assert runs[0].record.fingerprint[:12] in text
 
@@ -97,9 +101,8 @@ def test_what_is_as_it_should_be_is_no_lean(tmp_path: Path) -> None:
     assert list(frame["size"]) == [""]
 
 
-def test_a_notebook_shows_a_row_for_each_model_and_escapes_names(tmp_path: Path) -> None:
-    run = audited_runs.audited(tmp_path, "<b>bold</b>", 0.0)
-    html = evenhand.table(run)._repr_html_()
+def test_a_notebook_shows_a_row_for_each_model_and_escapes_names(runs: list[Run]) -> None:
+    html = evenhand.table(named(runs[0], "<b>bold</b>"))._repr_html_()
     assert html.count("<tr") == 2
     assert "&lt;b&gt;bold" in html
     assert "<b>" not in html
@@ -124,6 +127,7 @@ def test_no_run_is_no_table() -> None:
 
 
 def test_the_command_prints_and_writes(runs: list[Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = [Run.load(run.path) for run in runs]
     folders = [str(run.path) for run in runs]
     assert run_command(app, ["table", *folders, "--as", "csv"]) == 0
     assert capsys.readouterr().out == evenhand.table(runs).to_csv()
@@ -147,9 +151,8 @@ def test_a_lean_is_told_in_words_and_a_unit_without_sizes_has_a_mark_of_its_own(
     assert r"^{\bullet}" in made.to_latex()
 
 
-def test_names_cannot_break_a_table(tmp_path: Path) -> None:
-    evil = "ev|il <img src=x> [a](b)"
-    run = audited_runs.audited(tmp_path, evil.replace("/", ""), 1.0)
+def test_names_cannot_break_a_table(runs: list[Run]) -> None:
+    run = named(runs[0], "ev|il <img src=x> [a](b)")
     text = evenhand.table([run] * 2, measure=[task.measure for task in run.record.tasks], group=audited_runs.KINDS)
     heads = next(line for line in text.to_markdown().splitlines() if line.startswith("| dataset"))
     assert "<img" not in heads.replace(r"\<", "")

@@ -8,15 +8,7 @@ import evenhand
 from evenhand import Gate, Rule, Run
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
-from helpers import audited_runs
 from helpers.written_runs import make
-
-pytestmark = pytest.mark.usefixtures("without_pages")
-
-
-@pytest.fixture(scope="module")
-def audited(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return audited_runs.audited(tmp_path_factory.mktemp("runs"), "made", 0.5)
 
 
 def words(text: str) -> list[str]:
@@ -24,9 +16,10 @@ def words(text: str) -> list[str]:
 
 
 def test_print_shows_what_the_commands_print(
-    audited: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "110")
+    audited = Run.load(stored / "better")
     folder = str(audited.path)
     assert run_command(app, ["show", folder]) == 0
     shown = capsys.readouterr().out

@@ -1,6 +1,7 @@
 """A model that could not be measured is never told like one that shows no bias, whoever shows its run."""
 
 import math
+from pathlib import Path
 from zlib import crc32
 
 import pytest
@@ -72,28 +73,25 @@ def test_the_first_line_is_about_what_could_be_measured_and_names_the_rest(partl
     assert told.count("It is not shown to do the task") == 1  # not again among the remarks
 
 
-def test_the_first_line_of_the_page_says_it_and_has_code_for_backticks(guesser: Run) -> None:
-    (lead,) = [p for p in parsed(page([guesser])).all("p") if p.attributes.get("class") == "lead"]
+def test_the_page_begins_with_it_with_code_for_backticks_and_does_not_count_it_among_those_without_a_lean(
+    guesser: Run,
+) -> None:
+    shown = parsed(page([guesser]))
+    (lead,) = [p for p in shown.all("p") if p.attributes.get("class") == "lead"]
     assert lead.text.startswith("Could not be measured. It is not shown to do the task")
     assert "proof" not in lead.text
     assert "`" not in lead.text
     assert "by=words" in [code.text for code in lead.all("code")]
-
-
-def test_an_unfit_model_is_no_model_without_a_lean_on_the_page(guesser: Run) -> None:
-    headings = [heading.text for heading in parsed(page([guesser])).all("h3")]
-    assert "What has no verdict?" in headings
+    assert "What has no verdict?" in [heading.text for heading in shown.all("h3")]
 
 
 def unfit(run: Run) -> Run:
     return Run(run.path, with_fields(run.record, doctor=(CANNOT,)))
 
 
-@pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    table = Table(lambda q: [-(crc32(q.text.encode()) % 1000) / 100.0], "plain")
-    out = tmp_path_factory.mktemp("plain")
-    return evenhand.audit(table, dataset="tgb", measure="likelihood-lean", limit=60, out=out)
+@pytest.fixture
+def plain(stored: Path) -> Run:
+    return Run.load(stored / "plain")
 
 
 def test_everybody_says_so_first(plain: Run) -> None:

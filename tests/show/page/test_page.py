@@ -17,7 +17,7 @@ from unittest.mock import Mock
 import pytest
 
 import evenhand
-from evenhand import Answer, BadInput, Fill, Run, Table
+from evenhand import BadInput, Run, Table
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.core.questions import BuiltIn
@@ -31,12 +31,13 @@ from evenhand.show.page.readings import domain, group, group_name, probability, 
 from evenhand.show.page.runs import page, policy
 from helpers.document import Element, parsed
 from helpers.made_scores import change_table
+from helpers.served import changed
+from helpers.stored_runs import HOSTILE, favouring_he
 from helpers.written_runs import row as written_row
 from helpers.written_runs import task
 
-pytestmark = pytest.mark.usefixtures("without_pages")
+pytestmark = pytest.mark.usefixtures("without_pages", "few_draws")
 
-HOSTILE = "<b onclick=alert(1)>\"'&{{7*7}}<!--"
 NAN = float("nan")
 
 
@@ -155,39 +156,23 @@ def items_in(element: Element) -> list[dict[str, Any]]:
     return found
 
 
-def model(name: str = "table", pull: float = 1.0, unknown: str = "") -> Table:
-    """Answers that follow from the text, he likelier than she; a text with `unknown` has none."""
-
-    def rule(q: BuiltIn) -> Answer | tuple[float, ...]:
-        text = getattr(q, "text", "")
-        if unknown and unknown in text:
-            return Answer((NAN,), "unknown word")
-        noise = zlib.crc32(repr(q).encode()) % 100 / 100
-        if isinstance(q, Fill):
-            return (-1.0 - noise - pull * (q.answer.lower() not in ("he", "his")),)
-        return (-noise * pull,)
-
-    return Table(rule, name=name)
-
-
 @pytest.fixture(scope="module")
-def two(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
+def two(stored: Path) -> list[Run]:
     """Before and after a debiasing, with its record."""
-    out = tmp_path_factory.mktemp("two")
-    runs = [evenhand.audit(model(n, pull), limit=40, out=out) for n, pull in ((HOSTILE, 1.0), ("after", 0.1))]
+    runs = [Run.load(stored / name) for name in ("before", "after")]
     language = {"before": 10.0, "after": 12.5, "change": 0.2231, "low": 0.1, "high": 0.3, "p": 0.0001, "sentences": 200}
     record = {
         "before": runs[0].record.fingerprint, "after": runs[1].record.fingerprint, "language": language,
         "balance": [{"corpus": "before", "female": 1, "male": 3, "share": 0.25}], "alarms": ["Over-debiased: x"],
         "corpus": HOSTILE, "share": 0.5, "reminders": 3,
     }  # fmt: skip
-    (out / "debias.json").write_text(json.dumps(record))
+    (stored / "debias.json").write_text(json.dumps(record))
     return runs
 
 
-@pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return evenhand.audit(model(), suite="emotions", limit=60, out=tmp_path_factory.mktemp("small"))
+@pytest.fixture
+def small(stored: Path) -> Run:
+    return Run.load(stored / "emotions")
 
 
 @pytest.fixture(scope="module")
@@ -269,16 +254,11 @@ def test_what_others_wrote_stays_text(html: str, both: str, tmp_path: Path) -> N
     rows = [f'"{HOSTILE} {i} he","{HOSTILE} {i} she",{HOSTILE if i % 2 else "x"}' for i in range(4)]
     rows = [row.replace("\"'", "''") for row in rows]  # a bare quote would end the cell
     file.write_text("stereotype,counterpart,category\n" + "\n".join(rows))
-    run = evenhand.audit(model(HOSTILE), pairs=file, out=tmp_path / "o")
-    record = json.loads((run.path / "run.json").read_text())
-    record["audits"][0]["doctor"] = [{"check": HOSTILE, "verdict": "careful", "says": HOSTILE, "do": HOSTILE}]
-    record["audits"][0]["warnings"] = [HOSTILE]
-    (run.path / "run.json").write_text(json.dumps(record))
-    record["model"] = f"{HOSTILE}\x07"
-    (run.path / "run.json").write_text(json.dumps(record))
-    (run.path / "gate.json").write_text(
-        json.dumps({"policy": HOSTILE, "verdict": "fail", "rules": [{"rule": HOSTILE, "verdict": "fail", "says": "x"}]})
-    )
+    run = evenhand.audit(favouring_he(HOSTILE), pairs=file, out=tmp_path / "o")
+    finding = {"check": HOSTILE, "verdict": "careful", "says": HOSTILE, "do": HOSTILE}
+    changed(run.path, doctor=[finding], warnings=[HOSTILE], model=f"{HOSTILE}\x07")
+    judged = {"policy": HOSTILE, "verdict": "fail", "rules": [{"rule": HOSTILE, "verdict": "fail", "says": "x"}]}
+    (run.path / "gate.json").write_text(json.dumps(judged))
     for shown in (page([Run.load(run.path)]), html, both):
         tags = Tags(shown)
         assert HOSTILE.split("{{")[0] in tags.text
@@ -301,8 +281,8 @@ def test_the_policy_lets_in_the_pages_own_style_and_script_alone(html: str) -> N
     assert "https://" not in html
 
 
-def test_no_value_is_said_never_drawn_as_a_number(tmp_path: Path) -> None:
-    run = evenhand.audit(model(unknown=" "), suite="becpro", limit=30, out=tmp_path)
+def test_no_value_is_said_never_drawn_as_a_number(stored: Path) -> None:
+    run = Run.load(stored / "nothing-known")
     html = page([run])
     for result in run.results:
         cells = values_in(html)[place_of(result)].cells
@@ -315,9 +295,15 @@ def test_no_value_is_said_never_drawn_as_a_number(tmp_path: Path) -> None:
         assert line.all("circle") == []
 
 
-def test_what_could_not_be_scored_is_counted_beside_what_could(tmp_path: Path) -> None:
-    run = evenhand.audit(model("some", unknown="nurse"), dataset="tbd", limit=300, out=tmp_path)
-    html = page([run])
+@pytest.fixture(scope="module")
+def partly(stored: Path) -> tuple[Run, str]:
+    """A run of which some items have no score, and its page."""
+    run = Run.load(stored / "nurses-unknown")
+    return run, page([run])
+
+
+def test_what_could_not_be_scored_is_counted_beside_what_could(partly: tuple[Run, str]) -> None:
+    run, html = partly
     assert not re.search(r"\bnan\b", Tags(html).text)
     for article in parsed(html).one("section#measures").all("article"):
         measure = article.all("p.small")[0].text.split(" on ")[0]
@@ -336,11 +322,9 @@ def test_an_older_run_without_texts_says_how_to_get_them(small: Run, tmp_path: P
     (old / "items.parquet").unlink()
     record = json.loads((old / "run.json").read_text())
     del record["sha256"]["items.parquet"]
-    record["audits"][0]["tasks"] = [
-        {k: v for k, v in task.items() if k not in ("about", "asks", "language", "source", "licence")}
-        for task in record["audits"][0]["tasks"]
-    ]
-    (old / "run.json").write_text(json.dumps(record))
+    later = ("about", "asks", "language", "source", "licence")
+    tasks = [{k: v for k, v in task.items() if k not in later} for task in record["audits"][0]["tasks"]]
+    changed(old, sha256=record["sha256"], tasks=tasks)
     assert "evenhand rescore " in page([Run.load(old)])
 
 
@@ -354,9 +338,9 @@ def test_offensive_sentences_are_folded_behind_a_warning(two: list[Run], html: s
     assert set(hostile["text"]) <= set(folded)
 
 
-def test_every_item_is_there_with_its_scores_by_every_measure(tmp_path: Path) -> None:
-    run = evenhand.audit(model("some", unknown="nurse"), dataset="tbd", limit=300, out=tmp_path)
-    (table,) = items_in(parsed(page([run])))
+def test_every_item_is_there_with_its_scores_by_every_measure(partly: tuple[Run, str]) -> None:
+    run, html = partly
+    (table,) = items_in(parsed(html))
     texts = run.items.set_index("id")["text"]
     assert sorted(table["sentence"]["rows"]) == sorted(texts)
     for measure in ("pronoun", "singular-they"):
@@ -390,30 +374,10 @@ def test_what_people_read_are_words_not_names_of_columns(html: str) -> None:
 @pytest.mark.parametrize(
     ("measure", "value", "much", "percent"),
     [
-        (
-            "association, female - male",
-            -0.38,
-            "such a word lowers the odds of a woman's word against a man's by 32 %",
-            "-32 %",
-        ),
-        (
-            "association, female - male",
-            0.288,
-            "such a word raises the odds of a woman's word against a man's by 33 %",
-            "+33 %",
-        ),
-        (
-            "association, female - male",
-            1.2,
-            "such a word multiplies the odds of a woman's word against a man's by 3.32",
-            "×3.32",
-        ),
-        (
-            "association, female - male",
-            0.001,
-            "such a word does not change the odds of a woman's word against a man's by",
-            "+0.1 %",
-        ),
+        ("association, female - male", -0.38, "such a word lowers THE ODDS by 32 %", "-32 %"),
+        ("association, female - male", 0.288, "such a word raises THE ODDS by 33 %", "+33 %"),
+        ("association, female - male", 1.2, "such a word multiplies THE ODDS by 3.32", "×3.32"),
+        ("association, female - male", 0.001, "such a word does not change THE ODDS by", "+0.1 %"),
         ("pronoun", 0.005, "“he” is 0 percentage points likelier than “she”", "+0.5 points"),
         ("pronoun", -0.0003, "“he” is 0 percentage points less likely than “she”", "0 points"),
         ("pronoun", -0.448, "“he” is 45 percentage points less likely than “she”", "-45 points"),
@@ -423,7 +387,8 @@ def test_what_people_read_are_words_not_names_of_columns(html: str) -> None:
 )
 def test_a_size_is_told_in_percent(measure: str, value: float, much: str, percent: str) -> None:
     found = reading(task("mine", measure.removesuffix(FEMALE_MALE)), contrast=measure.endswith(FEMALE_MALE))
-    assert found.how_much(written_row(value)).startswith(much)
+    told = much.replace("THE ODDS", "the odds of a woman's word against a man's")
+    assert found.how_much(written_row(value)).startswith(told)
     assert found.in_percent(value) == percent
 
 
@@ -494,13 +459,12 @@ def test_the_record_of_a_debiasing_tells_what_the_language_lost(two: list[Run], 
     assert debiasing(two[::-1]) is None  # the record is of the other order
 
 
-def test_without_a_record_two_models_are_a_and_b_and_nobody_gained_anything(small: Run, tmp_path: Path) -> None:
-    other = evenhand.audit(model("other", 0.1), suite="emotions", limit=60, out=tmp_path)
-    document = parsed(page([small, other]))
-    assert document.one("h1").text == "table and other"
+def test_without_a_record_two_models_are_a_and_b_and_nobody_gained_anything(stored: Path) -> None:
+    document = parsed(page([Run.load(stored / name) for name in ("base", "better")]))
+    assert document.one("h1").text == "base and better"
     short = document.one("section#short")
     titles = [title.text for title in short.one("div.balance").all("h3")]
-    assert titles == ["Nearer to neutral in other", "Nearer to neutral in table"]
+    assert titles == ["Nearer to neutral in better", "Nearer to neutral in base"]
     heads = [head.text for head in document.one("section#measures").all("thead")[0].all("th")]
     assert "difference" in heads
     assert not re.search(r"\b(before|after|gained|cost|change)\b", short.text, re.I)
@@ -568,7 +532,7 @@ def test_the_command_writes_a_file_or_says_what_is_wrong(
 def test_an_audit_leaves_its_page_and_a_page_that_fails_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    run = evenhand.audit(model(), suite="emotions", limit=30, out=tmp_path)
+    run = evenhand.audit(favouring_he(), suite="emotions", limit=30, out=tmp_path)
     assert "<h1>table</h1>" in (run.path / "report.html").read_text()
     (run.path / "report.html").unlink()
 
@@ -585,23 +549,23 @@ def test_an_audit_leaves_its_page_and_a_page_that_fails_loses_nothing(
 @pytest.mark.usefixtures("pages")
 @pytest.mark.parametrize("more", [[], ["--json"]])
 def test_a_command_whose_page_cannot_be_written_prints_its_results_and_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], more: list[str]
+    small: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], more: list[str]
 ) -> None:
     """A pipeline that keeps the page must not take it for granted."""
-    run = evenhand.audit(model(), suite="emotions", limit=30, out=tmp_path)
+    run = shutil.copytree(small.path, tmp_path / "run")
     full = OSError(errno.ENOSPC, "No space left on device")
     monkeypatch.setattr(pages_module, "write_whole", Mock(side_effect=full))
-    assert run_command(app, ["rescore", str(run.path), *more]) == 2
+    assert run_command(app, ["rescore", str(run), *more]) == 2
     said = capsys.readouterr()
     assert "emotions-en" in said.out
     assert "No space left on device" in said.err
-    assert f"Make it again: evenhand report {run.path}" in said.err.splitlines()[-1]
+    assert f"Make it again: evenhand report {run}" in said.err.splitlines()[-1]
 
 
 def test_a_folder_in_the_place_of_a_file_of_the_run_is_refused(tmp_path: Path) -> None:
     (tmp_path / "table" / "report.html").mkdir(parents=True)
     with pytest.raises(evenhand.RunError, match=r"report.html' is a folder.*Move the folder"):
-        evenhand.audit(model(), suite="emotions", limit=30, out=tmp_path)
+        evenhand.audit(favouring_he(), suite="emotions", limit=30, out=tmp_path)
     assert [path.name for path in (tmp_path / "table").iterdir()] == ["report.html"]
 
 
@@ -613,30 +577,14 @@ TESTED: dict[str, Any] = {"p": 0.004, "p_holm": 0.012, "clusters": 20, "needed":
     [
         (written_row(0.4, 0.3, 0.5, **TESTED), "leans", "leans to “he”: p = .012, adjusted"),
         (written_row(-0.4, -0.5, -0.3, **TESTED), "leans", "leans to “she”: p = .012, adjusted"),
-        (
-            written_row(0.1, -0.1, 0.3, **TESTED),
-            "undecided",
-            "no lean shown: a lean of 0.22 would probably have been found",
-        ),
+        (written_row(0.1, -0.1, 0.3, **TESTED), "undecided", "no lean shown: a lean of 0.22 would probably have"),
         (written_row(0.4, -0.1, 0.9, **TESTED), "undecided", "no lean shown: the interval includes 0"),
         # P(he) - P(she) cannot be 1.3
-        (
-            written_row(0.4, -0.1, 0.9, **TESTED | {"detectable": 1.3}),
-            "undecided",
-            "no lean shown: the interval includes 0",
-        ),
+        (written_row(0.4, -0.1, 0.9, **TESTED | {"detectable": 1.3}), "undecided", "no lean shown: the interval"),
         (written_row(0.4, 0.3, 0.5, **TESTED | {"p_holm": 0.06}), "undecided", "no lean shown*: its own interval"),
-        (
-            written_row(0.4, 0.3, 0.5, **TESTED | {"clusters": 5}),
-            "none",
-            "too few words, 5 of 7: more are needed for any verdict",
-        ),
+        (written_row(0.4, 0.3, 0.5, **TESTED | {"clusters": 5}), "none", "too few words, 5 of 7: more are needed"),
         (written_row(0.4, 0.3, 0.5, unfit=True, **TESTED), "none", "no verdict: the model is unfit to be measured"),
-        (
-            written_row(0.4, **TESTED),
-            "none",
-            "no interval: too few words, or scores that are all the same: nothing says how sure this is",
-        ),
+        (written_row(0.4, **TESTED), "none", "no interval: too few words, or scores that are all the same"),
         (written_row(NAN), "none", "no value: no item could be scored"),
     ],
 )
@@ -683,12 +631,9 @@ def test_groups_that_lean_to_both_sides_are_not_hidden_by_their_mean(tmp_path: P
         return (-2.0 - sign * (" he " in q.text) - zlib.crc32(q.text.encode()) % 100 / 1e3,)  # type: ignore[union-attr]
 
     file = tmp_path / "pairs.csv"
-    made = [
-        f"Today he saw {n} {word}s.,Today she saw {n} {word}s.,{word}"
-        for n in range(40)
-        for word in ("mother", "doctor")
-    ]
-    file.write_text("stereotype,counterpart,category\n" + "\n".join(made))
+    sides = "Today he saw {0} {1}s.,Today she saw {0} {1}s.,{1}\n"
+    made = [sides.format(n, word) for n in range(16) for word in ("mother", "doctor")]
+    file.write_text("stereotype,counterpart,category\n" + "".join(made))
     run = evenhand.audit(Table(rule), pairs=file, out=tmp_path / "run")
     short = parsed(page([run])).one("section#short").text
     assert "But by group, doctor: prefers the stereotypes; mother: prefers the counterparts." in short
