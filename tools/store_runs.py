@@ -1,6 +1,6 @@
 """Make the runs of tests/stored anew, which tests read in place of audits of their own.
 
-    PYTHONPATH=tests python -m tools.store_runs [NAME ...]
+    PYTHONPATH=tests .venv/bin/python -m tools.store_runs [NAME ...]
 
 makes those named, or all. Run it when tests/test_stored_runs.py says that they are no longer what an audit gives.
 """

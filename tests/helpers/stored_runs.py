@@ -19,7 +19,7 @@ from helpers import served
 from helpers.audited_runs import audited
 
 STORED = Path(__file__).parents[1] / "stored"
-COMMAND = "PYTHONPATH=tests python -m tools.store_runs"
+COMMAND = "PYTHONPATH=tests .venv/bin/python -m tools.store_runs"
 VARIES = ("evenhand", "started", "seconds", "versions")
 """What the record says of the machine and the day."""
 
