@@ -148,6 +148,13 @@ def test_the_readme_shows_what_an_audit_prints(becpro: Audited) -> None:
     assert_shows(block["text"], becpro.printed)
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("data")
+def test_the_readme_shows_the_papers_numbers_as_the_commands_print_them(tmp_path: Path) -> None:
+    block = list(printed.BLOCK.finditer((ROOT / "README.md").read_text(encoding="utf-8")))[1]
+    assert printed.part(printed.printed(block["command"], tmp_path), block["text"]) == block["text"]
+
+
 @pytest.mark.usefixtures("values_alone")
 def test_the_page_of_the_gate_shows_that_the_bundled_model_passes_the_example_policy(tmp_path: Path) -> None:
     block = printed.BLOCK.search((ROOT / "docs" / "gate.md").read_text(encoding="utf-8"))
