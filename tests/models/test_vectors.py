@@ -111,6 +111,21 @@ def test_texts_are_keys_too_and_zeros_are_no_vector(tmp_path: Path) -> None:
     assert model.count_tokens([("This is a nurse.", Span(5, 7)), ("That is a nurse.", Span(5, 7))]) == [1, 0]
 
 
+def test_encodings_of_seat_are_read_as_they_are_saved_set_by_set(tmp_path: Path) -> None:
+    path, both = tmp_path / "seat6.npz", np.array([[1, 2, 3], [4, 5, 6]], np.float32)
+    sets = {"targ1_text": ["A nurse.", "Both."], "targ1": both, "attr1_text": ["Both.", "He."], "attr1": both[::-1]}
+    np.savez(path, **{name: np.array(part) for name, part in sets.items()})
+    assert [vector(path, text) for text in ("A nurse.", "Both.", "He.")] == [(1, 2, 3), (4, 5, 6), (1, 2, 3)]
+    np.savez(path, **sets | {"attr1": both})
+    assert note(path, "Both.") == "several vectors in the file"
+    np.savez(path, **sets | {"attr1": both[:1]})
+    with pytest.raises(BadInput, match="attr1 and attr1_text are not of one length"):
+        evenhand.load(str(path))
+    np.savez(path, targ1_text=np.array(["0", "1"]), targ1=both)
+    with pytest.raises(BadInput, match="numbers of sentences .* reproduce liang2020"):
+        evenhand.load(str(path))
+
+
 def test_a_word_of_glove_may_have_spaces(tmp_path: Path) -> None:
     path = tmp_path / "glove.txt"
     path.write_text("nurse 1 2 3\n. . . 4 5 6\n", encoding="utf-8")

@@ -119,18 +119,39 @@ def _are_numbers(parts: list[bytes]) -> bool:
 
 
 def read_npz(path: Path) -> Contents:
-    """A file of numpy with the arrays `words` and `vectors`. Words may be whole texts."""
+    """A file of numpy with the arrays `words` and `vectors`. Words may be whole texts.
+
+    Or sets of texts, as encodings of SEAT are saved: `targ1` has vectors, `targ1_text` the text of each, and so on.
+    """
     try:
         with ZipFile(path) as archive:
-            parts, size = [archive.getinfo(name) for name in ("words.npy", "vectors.npy")], path.stat().st_size
-            if (needed := sum(part.file_size for part in parts)) > max(LARGEST, PACKED * size):
+            names = [name.removesuffix(".npy") for name in archive.namelist()]
+            sets = {f"{name}_text": name for name in names if f"{name}_text" in names and "words" not in names}
+            sets = sets or {"words": "vectors"}
+            parts = {name: archive.getinfo(f"{name}.npy") for pair in sets.items() for name in pair}
+            size = path.stat().st_size
+            if (needed := sum(part.file_size for part in parts.values())) > max(LARGEST, PACKED * size):
                 raise ValueError(f"its {size:,} bytes become {needed:,}")
-            words, vectors = map(read_array, map(archive.open, parts))
+            arrays = {name: read_array(archive.open(part)) for name, part in parts.items()}
+            if unlike := [
+                f"{v} and {t}" for t, v in sets.items() if len(arrays[t]) != len(arrays[v]) and len(sets) > 1
+            ]:
+                raise ValueError(f"{unlike[0]} are not of one length")
+            words, vectors = (np.concatenate([arrays[name] for name in side]) for side in (sets, sets.values()))
             words = np.char.decode(words, "utf-8", "replace") if words.dtype.kind == "S" else words
             listed = words.tolist() if words.ndim == 1 else []
     except Exception as error:  # zipfile and numpy raise many kinds of errors for damaged files
         raise BadInput(f"'{path}' cannot be read: {error}. It needs two arrays, 'words' and 'vectors'.") from error
-    return _from_array(path, listed, vectors)
+    if "words" in sets:
+        return _from_array(path, listed, vectors)
+    if all(str(text).isdecimal() for text in listed):
+        raise BadInput(
+            f"'{path}' has numbers of sentences in place of sentences. Save it with the sentences; those of Liang et "
+            "al. (2020) are saved so by `evenhand reproduce liang2020`."
+        )
+    first = {(text, row.tobytes()): place for place, (text, row) in reversed(list(enumerate(zip(listed, vectors))))}
+    places = sorted(first.values())  # a text that several sets have is there once
+    return _from_array(path, [listed[place] for place in places], vectors[places])
 
 
 def read_safetensors(path: Path) -> Contents:

@@ -79,18 +79,23 @@ def caliskan2017(
 
 
 def liang2020(*, out: str | Path = "runs/reproduce") -> Reproduction:
-    """The effect sizes of SEAT 6, 6b, 7 and 7b of BERT's released encodings, next to the printed ones.
+    """The effect sizes of SEAT 6 to 8b of BERT's released encodings, next to the printed ones.
 
-    The encodings are saved in `out` as vectors by sentence, a model for `audit`. Added to the paper: intervals and p.
+    A test whose file of encodings is missing has the printed number alone. The encodings are saved in `out` as vectors by sentence, a model for `audit`. Added to the paper: intervals and p.
     """
     source, numbers = published_folder("published/seat", ENCODINGS, "encodings"), load_published("liang2020")["d"]
     vectors: dict[str, Any] = {}
-    for test in numbers:  # sentences that several tests have are encoded alike
-        vectors |= _encodings(source / f"bert-seat{test}.npz", datasets.load("seat", test=test).items)
+    files = {test: source / f"bert-seat{test}.npz" for test in numbers}
+    here = {test: numbers[test] for test, path in files.items() if path.exists()} or numbers
+    for test in here:  # sentences that several tests have are encoded alike
+        vectors |= _encodings(files[test], datasets.load("seat", test=test).items)
     file = Path(out) / "liang2020" / "bert.npz"
     file.parent.mkdir(parents=True, exist_ok=True)
     np.savez(file, words=np.array(list(vectors)), vectors=np.array(list(vectors.values())))
-    run, cells, notes = _effect_sizes(file, "seat", numbers, file.parent)
+    run, cells, notes = _effect_sizes(file, "seat", here, file.parent)
+    if missing := {test: number for test, number in numbers.items() if test not in here}:
+        cells += [versus(number, None, test=test, words="", what="d") for test, number in missing.items()]
+        notes += [f"No encodings of {', '.join(missing)} in {source}. They are in {ENCODINGS}."]
     notes += ["Intervals and p are over words, since sentences about the same word are not independent."]
     return Reproduction(pd.DataFrame(cells), [*notes, f"The encodings, by sentence: {file}"], runs=[run], digits=3)
 
