@@ -113,7 +113,12 @@ def test_texts_are_keys_too_and_zeros_are_no_vector(tmp_path: Path) -> None:
 
 def test_encodings_of_seat_are_read_as_they_are_saved_set_by_set(tmp_path: Path) -> None:
     path, both = tmp_path / "seat6.npz", np.array([[1, 2, 3], [4, 5, 6]], np.float32)
-    sets = {"targ1_text": ["A nurse.", "Both."], "targ1": both, "attr1_text": ["Both.", "He."], "attr1": both[::-1]}
+    sets: dict[str, Any] = {
+        "targ1_text": ["A nurse.", "Both."],
+        "targ1": both,
+        "attr1_text": ["Both.", "He."],
+        "attr1": both[::-1],
+    }
     np.savez(path, **{name: np.array(part) for name, part in sets.items()})
     assert [vector(path, text) for text in ("A nurse.", "Both.", "He.")] == [(1, 2, 3), (4, 5, 6), (1, 2, 3)]
     np.savez(path, **sets | {"attr1": both})

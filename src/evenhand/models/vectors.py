@@ -149,8 +149,8 @@ def read_npz(path: Path) -> Contents:
             f"'{path}' has numbers of sentences in place of sentences. Save it with the sentences; those of Liang et "
             "al. (2020) are saved so by `evenhand reproduce liang2020`."
         )
-    first = {(text, row.tobytes()): place for place, (text, row) in reversed(list(enumerate(zip(listed, vectors))))}
-    places = sorted(first.values())  # a text that several sets have is there once
+    different = {(text, row.tobytes()): place for place, (text, row) in enumerate(zip(listed, vectors, strict=True))}
+    places = list(different.values())  # a text that several sets have is there once
     return _from_array(path, [listed[place] for place in places], vectors[places])
 
 

@@ -81,7 +81,8 @@ def caliskan2017(
 def liang2020(*, out: str | Path = "runs/reproduce") -> Reproduction:
     """The effect sizes of SEAT 6 to 8b of BERT's released encodings, next to the printed ones.
 
-    A test whose file of encodings is missing has the printed number alone. The encodings are saved in `out` as vectors by sentence, a model for `audit`. Added to the paper: intervals and p.
+    A test whose file of encodings is missing has the printed number alone. The encodings are saved in `out` as vectors
+    by sentence, a model for `audit`. Added to the paper: intervals and p.
     """
     source, numbers = published_folder("published/seat", ENCODINGS, "encodings"), load_published("liang2020")["d"]
     vectors: dict[str, Any] = {}
