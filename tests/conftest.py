@@ -71,6 +71,16 @@ def hosts() -> None:
         pytest.skip("make hosts installs llama.cpp's server with a model, lm-eval and inspect, and runs this")
 
 
+@pytest.fixture
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder for released corpora: tests find those alone that they put there."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    monkeypatch.setenv("EVENHAND_DATA", str(folder))
+    monkeypatch.setattr("evenhand.datasets.files.releases.cache", lambda: tmp_path / "nothing fetched")
+    return folder
+
+
 def _folder(variable: str, what: str) -> Path:
     folder = os.environ.get(variable)
     if not folder or not Path(folder).is_dir():

@@ -142,8 +142,3 @@ def test_a_file_of_templates_that_cannot_be_used_is_refused(tmp_path: Path, old:
     file.write_text(OWN.replace(old, new, 1))
     with pytest.raises(BadInput, match=re.escape(says)):
         datasets.load("templates", file=str(file))
-
-
-def test_an_unknown_reading_is_refused() -> None:
-    with pytest.raises(BadInput, match="reading.*'dirty'"):
-        datasets.load("tbd", reading="dirty")

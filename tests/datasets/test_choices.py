@@ -313,8 +313,3 @@ def test_a_wrong_option_is_an_error(monkeypatch: pytest.MonkeyPatch, table: str,
     monkeypatch.setattr(choices, "read_toml", lambda _: data)
     with pytest.raises(BadInput, match=f"'choices-{table}'"):
         choices.load(f"choices-{table}")
-
-
-def test_options_of_a_set_are_refused() -> None:
-    with pytest.raises(BadInput, match="language.*'choices-pronouns'|'choices-pronouns'.*language"):
-        datasets.load("choices-pronouns", language="de")

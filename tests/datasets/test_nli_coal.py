@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand import BadInput, NliPair, datasets
+from evenhand import NliPair, datasets
 from evenhand.datasets.faults import clean
 from helpers.typed import all_of
 
@@ -52,9 +52,3 @@ def test_wrong_words_of_the_japanese_release_are_put_right(data: Path) -> None:
     assert len(wrong) == 16
     assert {item.groups["set"] for item in wrong} == {"non"}
     assert {released[int(item.id)] for item in wrong} == {"野球選手"}
-
-
-@pytest.mark.parametrize(("option", "value"), [("words", "some"), ("rows", "dirty")])
-def test_options_are_checked(option: str, value: str) -> None:
-    with pytest.raises(BadInput, match=option):
-        datasets.load("nli-coal-en", **{option: value})

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evenhand import BadInput, datasets, suites
+from evenhand import datasets, suites
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Prompt
 from evenhand.core.questions import WORD
@@ -131,22 +131,6 @@ def test_options_are_recorded_so_that_it_can_be_built_again() -> None:
     again = datasets.load("stories-en", **made.options)
     assert again.items == made.items
     assert set(made.options) == set(datasets.options_of("stories-en"))
-
-
-@pytest.mark.parametrize(
-    ("options", "word"),
-    [
-        ({"subjects": "animals"}, "subjects"),
-        ({"forms": "story,poem"}, "poem"),
-        ({"forms": ""}, "form"),
-        ({"forms": "unconditioned"}, "unconditioned"),
-        ({"forms": "unconditioned, unconditioned"}, "unconditioned"),
-        ({"wording": "chat"}, "wording"),
-    ],
-)
-def test_bad_options_are_refused(options: dict[str, Any], word: str) -> None:
-    with pytest.raises(BadInput, match=word):
-        datasets.load("stories-en", **options)
 
 
 def test_subjects_are_clusters_and_forms_cross_them() -> None:

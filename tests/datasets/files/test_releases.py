@@ -14,6 +14,7 @@ from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.datasets.corpora import texts
 from evenhand.datasets.files import releases
+from evenhand.errors import DataNotFound, UnknownName
 
 TEXT = b"ID\tText\n1\tHello.\n"
 
@@ -24,15 +25,15 @@ class Quiet(SimpleHTTPRequestHandler):
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> Iterator[str]:
+def server(tmp_path: Path) -> Iterator[str]:
     """A web server with one file of a release, and its address."""
     (tmp_path / "web").mkdir()
     (tmp_path / "web" / "gap-test.tsv").write_bytes(TEXT)
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=tmp_path / "web")) as server:
-        thread = threading.Thread(target=server.serve_forever)
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=tmp_path / "web")) as serving:
+        thread = threading.Thread(target=serving.serve_forever)
         thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+        yield f"http://127.0.0.1:{serving.server_port}"
+        serving.shutdown()
         thread.join()
 
 
@@ -49,9 +50,9 @@ def released(base: str, sha256: str) -> releases.Release:
 
 
 def test_a_fetched_corpus_is_found_where_it_was_put(
-    shelf: str, bare: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    server: str, bare: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(releases.RELEASES, "gap", released(shelf, hashlib.sha256(TEXT).hexdigest()))
+    monkeypatch.setitem(releases.RELEASES, "gap", released(server, hashlib.sha256(TEXT).hexdigest()))
     monkeypatch.setitem(texts.RELEASED, "gap", (Path("gap"), ("gap-test.tsv",), "the release"))
     with pytest.raises(BadInput, match="fetch gap"):
         list(texts.documents("gap"))
@@ -61,26 +62,44 @@ def test_a_fetched_corpus_is_found_where_it_was_put(
 
 
 def test_a_file_with_another_checksum_is_refused_and_not_kept(
-    shelf: str, bare: Path, monkeypatch: pytest.MonkeyPatch
+    server: str, bare: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(releases.RELEASES, "gap", released(shelf, "0" * 64))
+    monkeypatch.setitem(releases.RELEASES, "gap", released(server, "0" * 64))
     with pytest.raises(BadInput, match="checksum"):
         releases.fetch("gap")
     assert not [path for path in bare.rglob("*") if path.is_file()]
 
 
 def test_a_file_that_is_not_there_is_said_to_be_missing(
-    shelf: str, bare: Path, monkeypatch: pytest.MonkeyPatch
+    server: str, bare: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(releases.RELEASES, "gap", released(f"{shelf}/nowhere", "0" * 64))
+    monkeypatch.setitem(releases.RELEASES, "gap", released(f"{server}/nowhere", "0" * 64))
     with pytest.raises(BadInput, match="404"):
         releases.fetch("gap")
 
 
-def test_loading_never_downloads_but_says_how_to(bare: Path) -> None:
-    with pytest.raises(BadInput, match="fetch nli-coal-zh.*EVENHAND_DATA/nli-coal"):
-        datasets.load("nli-coal-zh")
-    with pytest.raises(BadInput, match="'nli-coal-en'"):
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        *((name, rf"fetch {name}\. .*DATA/{name}/") for name in ("gest", "winobias", "winogender", "stereoset")),
+        *((f"crows-pairs{end}", rf"fetch crows-pairs{end}\. .*DATA/crows-pairs/") for end in ("", "-fr", "-nl")),
+        *((name, rf"fetch {name}\. Or put .*weat6.jsonl under EVENHAND_DATA/seat/") for name in ("weat", "seat")),
+        ("bbq-ambiguous", "fetch bbq"),
+        ("bbq-ambiguous-ca", r"fetch cabbq\. .*data_ca/Gender.full.csv under EVENHAND_DATA/cabbq"),
+        ("bbq-disambiguated-ko", "fetch kobbq"),
+        ("mbbq-ambiguous-tr", "no licence.*Gender_identity_tr.jsonl under EVENHAND_DATA/mbbq"),
+        ("mbbq-control-disambiguated-es", "Gender_identity_control_es.jsonl"),
+        ("gerbbq-ambiguous", "no licence.*GerBBQ.csv"),
+        ("nli-coal-zh", "fetch nli-coal-zh.*EVENHAND_DATA/nli-coal"),
+    ],
+)
+def test_loading_never_downloads_but_says_how_to(name: str, says: str, shelf: Path) -> None:
+    with pytest.raises(DataNotFound, match=says):
+        datasets.load(name)
+
+
+def test_a_slip_in_the_name_of_a_release_gets_a_suggestion(bare: Path) -> None:
+    with pytest.raises(UnknownName, match="'nli-coal-en'"):
         releases.fetch("nli-coal-eng")
 
 

@@ -26,20 +26,18 @@ ALL = tuple(permutations(range(3)))
 
 
 @pytest.fixture
-def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def made(shelf: Path) -> Path:
     """The same questions in the files of all releases."""
-    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
-    monkeypatch.setattr("evenhand.datasets.files.releases.cache", lambda: tmp_path / "none")
     rows = made_bbq.rows()
-    made_bbq.write(tmp_path, rows)
+    made_bbq.write(shelf, rows)
     for language in ("es", "ca"):
-        made_bbq.write_spanish(tmp_path, language, made_bbq.spanish(rows))
-    made_bbq.write_korean(tmp_path, *made_bbq.korean(rows))
-    made_bbq.write_german(tmp_path, made_bbq.german(rows))
+        made_bbq.write_spanish(shelf, language, made_bbq.spanish(rows))
+    made_bbq.write_korean(shelf, *made_bbq.korean(rows))
+    made_bbq.write_german(shelf, made_bbq.german(rows))
     for language in made_bbq.WORDS:
-        made_bbq.write_mbbq(tmp_path, language, made_bbq.mbbq(rows, language))
-        made_bbq.write_mbbq(tmp_path, language, rows, "control_")
-    return tmp_path
+        made_bbq.write_mbbq(shelf, language, made_bbq.mbbq(rows, language))
+        made_bbq.write_mbbq(shelf, language, rows, "control_")
+    return shelf
 
 
 def choices(name: str, **options: str) -> list[Choice]:
@@ -91,12 +89,6 @@ def test_in_all_orders_a_question_is_asked_six_times_and_else_once(made: Path, n
     assert len({question.options for question in how.ask(every[0])}) == 6
     assert len(how.ask(released[0])) == 1
     assert datasets.load(name, order="all").options == {"order": "all"}
-
-
-def test_an_unknown_order_is_refused(made: Path) -> None:
-    for name in ("bbq-ambiguous", "bbq-ambiguous-ko"):
-        with pytest.raises(BadInput, match="balanced.*released.*all"):
-            datasets.load(name, order="every")
 
 
 @pytest.mark.parametrize(("name", "unknown"), [("bbq-ambiguous-es", "No se sabe"), ("bbq-ambiguous-ca", "No se sap")])
@@ -173,11 +165,7 @@ NOT_A_ROW = "not a row of BBQ"
 @pytest.mark.parametrize(
     ("name", "damage", "says"),
     [
-        (
-            "bbq-ambiguous-es",
-            change_spanish("answer_info.ans1", "['Bob', "),
-            rf"line 3: {NOT_A_ROW}.*fetch esbbq",
-        ),
+        ("bbq-ambiguous-es", change_spanish("answer_info.ans1", "['Bob', "), rf"line 3: {NOT_A_ROW}.*fetch esbbq"),
         ("bbq-ambiguous-es", change_spanish("answer_info.ans1", "['Bob', 'x']"), rf"line 3: {NOT_A_ROW}"),
         ("bbq-ambiguous-es", change_spanish("stereotyped_groups", "[]"), rf"line 3: {NOT_A_ROW}"),
         ("bbq-ambiguous-es", change_spanish("label", "none"), rf"line 3: {NOT_A_ROW}"),
@@ -230,34 +218,6 @@ def test_a_context_with_a_name_that_is_not_filled_in_is_excluded(made: Path) -> 
     rows[0]["Disambiguating_Context"] = "{[NAME2}} was late."
     made_bbq.write_german(made, rows)
     assert len(choices("gerbbq-ambiguous")) == len(choices("gerbbq-disambiguated")) + 1 == len(rows)
-
-
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        (
-            "bbq-ambiguous-ca",
-            "fetch cabbq. .*data_ca/Gender.full.csv under EVENHAND_DATA/cabbq",
-        ),
-        ("bbq-disambiguated-ko", "fetch kobbq"),
-        (
-            "mbbq-ambiguous-tr",
-            "no licence.*Gender_identity_tr.jsonl under EVENHAND_DATA/mbbq",
-        ),
-        (
-            "mbbq-control-disambiguated-es",
-            "Gender_identity_control_es.jsonl",
-        ),
-        ("gerbbq-ambiguous", "no licence.*GerBBQ.csv"),
-    ],
-)
-def test_without_the_release_it_says_how_to_get_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, says: str
-) -> None:
-    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
-    monkeypatch.setattr("evenhand.datasets.files.releases.cache", lambda: tmp_path / "none")
-    with pytest.raises(DataNotFound, match=says):
-        datasets.load(name)
 
 
 def test_kobbq_needs_its_templates(made: Path) -> None:

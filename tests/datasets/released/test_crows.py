@@ -22,11 +22,9 @@ ROWS = (
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder for the files of the release, found by EVENHAND_DATA."""
-    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
-    (tmp_path / "crows-pairs").mkdir()
-    return tmp_path / "crows-pairs"
+def folder(shelf: Path) -> Path:
+    (shelf / "crows-pairs").mkdir()
+    return shelf / "crows-pairs"
 
 
 def test_rows_that_are_no_pairs_are_left_out_and_said(folder: Path) -> None:
@@ -62,13 +60,6 @@ def test_the_linter_refuses_words_it_does_not_know(folder: Path) -> None:
     (folder / "crows_french.csv").write_text(HEAD + ROWS, encoding="utf-8", newline="")
     with pytest.raises(BadInput, match="English.*'fr'"):
         evenhand.lint("crows-pairs-fr")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_missing_release_says_how_to_get_it(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evenhand.datasets.files.releases.cache", lambda: folder / "cache")
-    with pytest.raises(BadInput, match=f"fetch {name}. .*EVENHAND_DATA/crows-pairs/"):
-        datasets.load(name)
 
 
 def test_a_file_with_other_columns_is_an_error_that_names_them(folder: Path) -> None:

@@ -11,14 +11,13 @@ from helpers.typed import all_of
 HEAD = "sentence,stereotype\n"
 
 
-def write(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    (folder / "gest").mkdir()
-    (folder / "gest" / "gest_1.1.csv").write_text(text)
-    monkeypatch.setenv("EVENHAND_DATA", str(folder))
+def write(shelf: Path, text: str) -> None:
+    (shelf / "gest").mkdir()
+    (shelf / "gest" / "gest_1.1.csv").write_text(text)
 
 
-def test_the_word_stands_where_the_paper_puts_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, monkeypatch, HEAD + '"I fell, {and} ___ rose.",1\nI can.,16\n"I fell, {and} ___ rose.",8\n')
+def test_the_word_stands_where_the_paper_puts_it(shelf: Path) -> None:
+    write(shelf, HEAD + '"I fell, {and} ___ rose.",1\nI can.,16\n"I fell, {and} ___ rose.",8\n')
     said = {
         "1": ('[He/She] said: "I can."', '[He/She] said: "I fell, {and} ___ rose."'),
         "2": ('The [man/woman] said: "I can."', 'The [man/woman] said: "I fell, {and} ___ rose."'),
@@ -57,25 +56,7 @@ def test_counts_are_those_of_the_release(data: Path) -> None:
         ("sentence\nI left.\n", "'stereotype'"),
     ],
 )
-def test_a_broken_file_is_named(text: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, monkeypatch, text)
+def test_a_broken_file_is_named(text: str, says: str, shelf: Path) -> None:
+    write(shelf, text)
     with pytest.raises(BadInput, match=says):
         datasets.load("gest")
-
-
-@pytest.mark.parametrize(
-    ("name", "option", "value"), [("gest", "version", "2"), ("gest", "template", "0"), ("gest-causal", "template", "1")]
-)
-def test_options_are_checked(name: str, option: str, value: str) -> None:
-    with pytest.raises(BadInput, match=f"{option}.*'{value}'"):
-        datasets.load(name, **{option: value})
-
-
-@pytest.mark.parametrize("name", ["gest", "winobias", "winogender"])
-def test_a_missing_release_names_both_ways_to_get_it(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
-    monkeypatch.setattr("evenhand.datasets.files.releases.cache", lambda: tmp_path)
-    with pytest.raises(BadInput, match=f"fetch {name}. .*EVENHAND_DATA/{name}/"):
-        datasets.load(name)

@@ -13,20 +13,19 @@ from helpers.typed import all_of
 
 
 @pytest.fixture
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
-    made_stereoset.write(tmp_path)
-    return tmp_path
+def made(shelf: Path) -> Path:
+    made_stereoset.write(shelf)
+    return shelf
 
 
-def changed(shelf: Path, **first: Any) -> None:
+def changed(made: Path, **first: Any) -> None:
     """The file with other values in the first item of intrasentence."""
     content = made_stereoset.release()
     content["data"]["intrasentence"][0].update(first)
-    made_stereoset.write(shelf, content)
+    made_stereoset.write(made, content)
 
 
-def test_the_word_in_the_blank_is_what_the_sentence_has_there(shelf: Path) -> None:
+def test_the_word_in_the_blank_is_what_the_sentence_has_there(made: Path) -> None:
     items = all_of(Triple, datasets.load("stereoset-intrasentence").items)
     assert items[0].fillers == ("caring", "stern", "vegetable")
     assert items[5].context == "The Carpenter I met was BLANK?"  # and the sentence: The carpenter i met was burly?
@@ -36,7 +35,7 @@ def test_the_word_in_the_blank_is_what_the_sentence_has_there(shelf: Path) -> No
     assert [place.of(text) for place in places] == ["iron", "iron"]
 
 
-def test_terms_are_clusters_and_types_of_bias_groups(shelf: Path) -> None:
+def test_terms_are_clusters_and_types_of_bias_groups(made: Path) -> None:
     both = datasets.load("stereoset")
     assert (both.by, both.within, both.cluster) == (("bias_type",), "task", "target")
     assert Counter(item.groups["task"] for item in both.items) == {"intrasentence": 7, "intersentence": 4}
@@ -49,7 +48,7 @@ def test_terms_are_clusters_and_types_of_bias_groups(shelf: Path) -> None:
         datasets.load("stereoset", bias="religion")
 
 
-def test_the_table_has_the_ids_of_the_sentences(shelf: Path) -> None:
+def test_the_table_has_the_ids_of_the_sentences(made: Path) -> None:
     table = datasets.load("stereoset-intersentence").table()
     assert table["anti-stereotype id"].tolist()[0] == "0 anti-stereotype"
     assert table["anti-stereotype"].tolist()[0] == "She is rude to everyone."
@@ -68,16 +67,16 @@ def test_the_table_has_the_ids_of_the_sentences(shelf: Path) -> None:
         ({"id": "8"}, "two items with the id '8'"),
     ],
 )
-def test_a_wrong_item_is_named(shelf: Path, first: dict[str, Any], says: str) -> None:
-    changed(shelf, **first)
+def test_a_wrong_item_is_named(made: Path, first: dict[str, Any], says: str) -> None:
+    changed(made, **first)
     with pytest.raises(BadInput, match=says):
         datasets.load("stereoset-intrasentence")
 
 
-def test_an_item_without_its_unrelated_sentence_is_named(shelf: Path) -> None:
+def test_an_item_without_its_unrelated_sentence_is_named(made: Path) -> None:
     content = made_stereoset.release()
     del content["data"]["intersentence"][1]["sentences"][0]
-    made_stereoset.write(shelf, content)
+    made_stereoset.write(made, content)
     with pytest.raises(BadInput, match="item 2 of intersentence.*unrelated"):
         datasets.load("stereoset")
     assert len(datasets.load("stereoset-intrasentence").items) == 7  # which does not need them
@@ -86,17 +85,10 @@ def test_an_item_without_its_unrelated_sentence_is_named(shelf: Path) -> None:
 @pytest.mark.parametrize(
     "content", ["", "{", "[]", "3", '{"data": {}}', '{"data": {"intrasentence": 3}}', "[" * 99_999]
 )
-def test_a_file_of_another_shape_is_refused(shelf: Path, content: str) -> None:
-    made_stereoset.write(shelf, content)
+def test_a_file_of_another_shape_is_refused(made: Path, content: str) -> None:
+    made_stereoset.write(made, content)
     with pytest.raises(BadInput, match="dev.json.*Fetch"):
         datasets.load("stereoset-intrasentence")
-
-
-def test_a_missing_release_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
-    monkeypatch.setattr("evenhand.datasets.files.releases.cache", lambda: tmp_path / "cache")
-    with pytest.raises(BadInput, match="fetch stereoset.*EVENHAND_DATA/stereoset/"):
-        datasets.load("stereoset")
 
 
 def test_a_triple_needs_its_texts() -> None:

@@ -31,18 +31,15 @@ SENTENCES: dict[str, list[str]] = {
 ENDINGS = [("s$", ""), ("es$", ""), ("ies$", "y"), ("men$", "man"), ("child$", "children")]
 
 
-def write(folder: Path, monkeypatch: pytest.MonkeyPatch, words: object, sentences: object = None) -> None:
-    (folder / "seat").mkdir()
+def write(shelf: Path, words: object, sentences: object = None) -> None:
+    (shelf / "seat").mkdir()
     for name, content in (("weat7.jsonl", words), ("sent-weat7.jsonl", sentences)):
         text = content if isinstance(content, str) else json.dumps(content)
-        (folder / "seat" / name).write_text(text, encoding="utf-8")
-    monkeypatch.setenv("EVENHAND_DATA", str(folder))
+        (shelf / "seat" / name).write_text(text, encoding="utf-8")
 
 
-def test_a_word_is_found_in_its_sentence_in_the_plural_and_the_singular(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(tmp_path, monkeypatch, WORDS, {key: {**WORDS[key], "examples": SENTENCES[key]} for key in WORDS})
+def test_a_word_is_found_in_its_sentence_in_the_plural_and_the_singular(shelf: Path) -> None:
+    write(shelf, WORDS, {key: {**WORDS[key], "examples": SENTENCES[key]} for key in WORDS})
     items = all_of(TargetSentence, datasets.load("seat", test="7").items)
     assert [(i.groups["word"], i.place[1].of(i.place[0])) for i in items] == [
         ("ferry", "ferry"),
@@ -66,8 +63,8 @@ def test_a_word_is_found_in_its_sentence_in_the_plural_and_the_singular(
     ]
 
 
-def test_terms_of_unequal_number_are_no_partners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, monkeypatch, {**WORDS, "attr1": {"category": "MaleTerms", "examples": ["man"]}})
+def test_terms_of_unequal_number_are_no_partners(shelf: Path) -> None:
+    write(shelf, {**WORDS, "attr1": {"category": "MaleTerms", "examples": ["man"]}})
     assert not all_of(Target, datasets.load("weat", test="7").items)[0].paired
 
 
@@ -89,14 +86,8 @@ def test_every_sentence_of_the_release_has_a_word_of_its_set(test: str, data: Pa
 def test_counts_and_directions_are_those_of_the_release(data: Path) -> None:
     words, sentences = datasets.load("weat"), datasets.load("seat")
     assert Counter(item.groups["test"] for item in words.items) == dict.fromkeys(("6", "6b", "7", "7b", "8", "8b"), 16)
-    assert Counter(item.groups["test"] for item in sentences.items) == {
-        "6": 128,
-        "6b": 160,
-        "7": 144,
-        "7b": 144,
-        "8": 112,
-        "8b": 112,
-    }
+    of_tests = {"6": 128, "6b": 160, "7": 144, "7b": 144, "8": 112, "8b": 112}
+    assert Counter(item.groups["test"] for item in sentences.items) == of_tests
     for dataset in (words, sentences):
         items = all_of(Target, dataset.items)
         sides = {(i.groups["test"], i.groups["side"]): i.groups["set"] for i in items}
@@ -111,11 +102,8 @@ def test_counts_and_directions_are_those_of_the_release(data: Path) -> None:
     assert [len(each.items) for each in double_bind] == [128, 16, 16] * 2
     assert all(each.kinds == dataset.kinds for each in double_bind)
     first = all_of(Target, double_bind[0].items)[0]
-    assert (first.groups["word"], first.groups["set"], first.attributes[0][0][0]) == (
-        "John",
-        "male",
-        "This is competent.",
-    )
+    of_john = first.groups["word"], first.groups["set"], first.attributes[0][0][0]
+    assert of_john == ("John", "male", "This is competent.")
     assert len(datasets.load("weat", test="likable").items) == 16
     with pytest.raises(BadInput, match="take the dataset seat"):
         datasets.load("weat", test="likable-sentence")
@@ -150,27 +138,13 @@ def changed(**sets: object) -> dict[str, object]:
         ("targ1: boats", "weat7.jsonl' cannot be read: .*A test is a JSON object of targ1, targ2, attr1, attr2"),
     ],
 )
-def test_a_broken_file_is_named(words: object, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, monkeypatch, words, WORDS)
+def test_a_broken_file_is_named(words: object, says: str, shelf: Path) -> None:
+    write(shelf, words, WORDS)
     for name in ("weat", "seat"):
         with pytest.raises(BadInput, match=says):
             datasets.load(name, test="7")
         if says.startswith("two items"):
             break  # the sentences are whole
-
-
-@pytest.mark.parametrize("name", ["weat", "seat"])
-def test_a_missing_release_names_both_ways_to_get_it(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
-    monkeypatch.setattr("evenhand.datasets.files.releases.cache", lambda: tmp_path)
-    with pytest.raises(
-        BadInput, match=f"evenhand datasets fetch {name}. Or put .*weat6.jsonl under EVENHAND_DATA/seat/"
-    ):
-        datasets.load(name)
-    with pytest.raises(BadInput, match="test.*'11'"):
-        datasets.load(name, test="11")
 
 
 def test_each_test_has_its_files_and_the_words_are_found_before_the_sentences() -> None:

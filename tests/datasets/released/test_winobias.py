@@ -15,20 +15,19 @@ PRO = "1 [The smith] thanked the florist because [he] was glad.\n2 The smith saw
 ANTI = "1 [The smith] thanked the florist because [she] was glad.\n2 The smith saw [the florist] with [his] roses.\n"
 
 
-def write(folder: Path, monkeypatch: pytest.MonkeyPatch, pro: str = PRO, anti: str = ANTI) -> None:
+def write(shelf: Path, pro: str = PRO, anti: str = ANTI) -> None:
     """Both splits and types, with the same lines."""
-    (folder / "winobias").mkdir()
+    (shelf / "winobias").mkdir()
     for (side, text), kind, split in product((("pro", pro), ("anti", anti)), "12", ("dev", "test")):
-        (folder / "winobias" / f"{side}_stereotyped_type{kind}.txt.{split}").write_text(text)
-    monkeypatch.setenv("EVENHAND_DATA", str(folder))
+        (shelf / "winobias" / f"{side}_stereotyped_type{kind}.txt.{split}").write_text(text)
 
 
 def rows(split: str = "dev") -> list[Blank]:
     return [i for i in all_of(Blank, datasets.load("winobias", split=split).items) if i.groups["type"] == "1"]
 
 
-def test_brackets_become_occupation_and_blank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, monkeypatch)
+def test_brackets_become_occupation_and_blank(shelf: Path) -> None:
+    write(shelf)
     smith, florist = rows()
     assert smith.text == "The smith thanked the florist because ___ was glad."
     assert florist.text == "The smith saw the florist with ___ roses."
@@ -40,17 +39,17 @@ def test_brackets_become_occupation_and_blank(tmp_path: Path, monkeypatch: pytes
         assert item.groups["stereotyped_as"] == gender
 
 
-def test_objects_take_him_and_possessives_his(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, monkeypatch, "1 I met [a guard] and greeted [him].\n", "1 I met [a guard] and greeted [her].\n")
+def test_objects_take_him_and_possessives_his(shelf: Path) -> None:
+    write(shelf, "1 I met [a guard] and greeted [him].\n", "1 I met [a guard] and greeted [her].\n")
     (item,) = rows()
     assert item.candidates == ("him", "her")
     assert item.groups["occupation"] == "guard"
 
 
-def test_pro_minus_anti_ignores_a_general_preference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pro_minus_anti_ignores_a_general_preference(shelf: Path) -> None:
     """A model that says "he" everywhere has a value of 0, though here more words are stereotyped as male."""
     more = "3 [The smith] slept as [{}] was ill.\n"
-    write(tmp_path, monkeypatch, PRO + more.format("he"), ANTI + more.format("she"))
+    write(shelf, PRO + more.format("he"), ANTI + more.format("she"))
     model = Table(only(Fill, lambda q: (-0.1,) if q.answer in ("he", "his") else (-3.0,)))
     (task,) = suites.tasks_on("winobias", ["pronoun-lean"])
     result = evenhand.measure(model, task.dataset.items, task.measure, by=task.dataset.by, within=task.dataset.within)
@@ -70,10 +69,8 @@ def test_pro_minus_anti_ignores_a_general_preference(tmp_path: Path, monkeypatch
         ("I met [the smith] and heard [her] sing.", "I met [the smith] and heard [he] sing."),
     ],
 )
-def test_versions_that_differ_in_more_than_a_pronoun_are_excluded(
-    pro: str, anti: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(tmp_path, monkeypatch, f"{PRO}3 {pro}\n", f"{ANTI}3 {anti}\n")
+def test_versions_that_differ_in_more_than_a_pronoun_are_excluded(pro: str, anti: str, shelf: Path) -> None:
+    write(shelf, f"{PRO}3 {pro}\n", f"{ANTI}3 {anti}\n")
     assert len(rows()) == 2
     assert "Left out: 2 whose" in datasets.load("winobias", split="dev").about
 
@@ -91,20 +88,16 @@ def test_versions_that_differ_in_more_than_a_pronoun_are_excluded(
         ("", "a line must have a number.*Got ''"),
     ],
 )
-def test_a_malformed_line_is_named(pro: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, monkeypatch, pro, "1 [The smith] left because [she] was glad.\n")
+def test_a_malformed_line_is_named(pro: str, says: str, shelf: Path) -> None:
+    write(shelf, pro, "1 [The smith] left because [she] was glad.\n")
     with pytest.raises(BadInput, match=f"type1.txt.dev, line 1: {says}"):
         datasets.load("winobias")
 
 
 def test_counts_are_those_of_the_release(data: Path) -> None:
     items = all_of(Blank, datasets.load("winobias").items)
-    assert Counter((i.groups["type"], i.groups["split"]) for i in items) == {
-        ("1", "dev"): 385,
-        ("1", "test"): 365,
-        ("2", "dev"): 379,
-        ("2", "test"): 385,
-    }
+    in_files = {("1", "dev"): 385, ("1", "test"): 365, ("2", "dev"): 379, ("2", "test"): 385}
+    assert Counter((i.groups["type"], i.groups["split"]) for i in items) == in_files
     genders = {i.groups["occupation"]: i.groups["stereotyped_as"] for i in items}
     for gender in ("female", "male"):
         listed = (data / "winobias" / f"{gender}_occupations.txt").read_text().split("\n")
@@ -113,9 +106,7 @@ def test_counts_are_those_of_the_release(data: Path) -> None:
     assert {i.candidates for i in items} == {("he", "she"), ("him", "her"), ("his", "her")}
 
 
-def test_without_being_told_a_dataset_gets_the_measures_that_suit_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(tmp_path, monkeypatch)
+def test_without_being_told_a_dataset_gets_the_measures_that_suit_it(shelf: Path) -> None:
+    write(shelf)
     assert [task.measure.name for task in suites.tasks_on("winobias")] == ["pronoun-lean", "pronoun"]
     assert measures.load("pronoun-lean").neutral == 0.0

@@ -19,17 +19,14 @@ smith.someone.1.neutral.txt\tSomeone asked if their coat hung next to the smith.
 STATISTICS = "occupation\tbergsma_pct_female\tbls_pct_female\tbls_year\nsmith\t5\t12.5\t2015\n"
 
 
-def write(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, sentences: str = SENTENCES, statistics: str = STATISTICS
-) -> None:
-    (folder / "winogender").mkdir()
-    (folder / "winogender" / "all_sentences.tsv").write_text(sentences)
-    (folder / "winogender" / "occupations-stats.tsv").write_text(statistics)
-    monkeypatch.setenv("EVENHAND_DATA", str(folder))
+def write(shelf: Path, sentences: str = SENTENCES, statistics: str = STATISTICS) -> None:
+    (shelf / "winogender").mkdir()
+    (shelf / "winogender" / "all_sentences.tsv").write_text(sentences)
+    (shelf / "winogender" / "occupations-stats.tsv").write_text(statistics)
 
 
-def test_three_versions_become_one_blank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, monkeypatch)
+def test_three_versions_become_one_blank(shelf: Path) -> None:
+    write(shelf)
     one, other = all_of(Blank, datasets.load("winogender").items)
     assert one.text == "The guest told the smith that ___ was late."
     assert one.candidates == ("he", "she", "they")
@@ -57,15 +54,15 @@ def test_three_versions_become_one_blank(tmp_path: Path, monkeypatch: pytest.Mon
         ("the smith", "the man", "not name the smith"),
     ],
 )
-def test_a_broken_file_is_named(old: str, new: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_file_is_named(old: str, new: str, says: str, shelf: Path) -> None:
     assert old in SENTENCES
-    write(tmp_path, monkeypatch, SENTENCES.replace(old, new))
+    write(shelf, SENTENCES.replace(old, new))
     with pytest.raises(BadInput, match=says):
         datasets.load("winogender")
 
 
-def test_a_percentage_must_be_a_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, monkeypatch, statistics=STATISTICS.replace("12.5", "few"))
+def test_a_percentage_must_be_a_number(shelf: Path) -> None:
+    write(shelf, statistics=STATISTICS.replace("12.5", "few"))
     with pytest.raises(BadInput, match="occupations-stats.tsv, line 2: .*percentage"):
         datasets.load("winogender")
 

@@ -44,10 +44,11 @@ def test_a_busy_server_gets_fewer_and_every_question_its_answer_once(connect: Co
     server, model = connect(gives=NEXT, concurrency=8)
     _, sound = connect(gives=NEXT)
     server.delay, server.busy_above = 0.02, 3
-    given = list(model.answers(LETTERS))
-    assert sorted(number for number, _ in given) == list(range(len(LETTERS)))
-    assert [answer for _, answer in sorted(given, key=lambda one: one[0])] == sound.answer(LETTERS)
+    questions = LETTERS[:40]
+    given = list(model.answers(questions))
+    assert sorted(number for number, _ in given) == list(range(40))
+    assert [answer for _, answer in sorted(given, key=lambda one: one[0])] == sound.answer(questions)
     asked = [body["prompt"] for body in server.seen if "Case" in body["prompt"]]
-    assert len(asked) == len(set(asked)) == len(LETTERS)
-    assert 0 < server.refused < len(LETTERS) / 4
+    assert len(asked) == len(set(asked)) == 40
+    assert 0 < server.refused < 10
     assert model.client.pace.now < 8

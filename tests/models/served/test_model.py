@@ -11,7 +11,7 @@ from evenhand.errors import UnfitModel
 from evenhand.models.networks.causal import CausalLM
 from evenhand.models.served import asking
 from evenhand.models.served.asking import Ability
-from evenhand.models.served.options import UNLISTED, named_option
+from evenhand.models.served.options import UNLISTED
 from helpers import tiny
 
 from .conftest import Connect
@@ -149,32 +149,18 @@ def test_text_alone_is_sampled_and_answered_by_shares_of_all_replies(connect: Co
 
 @pytest.mark.parametrize("samples", [1, 4])
 def test_shares_of_text_are_right_on_average_however_few_replies_there_are(connect: Connect, samples: int) -> None:
-    """Of 400 replies 30 % are B: an option that few replies name is not drawn towards the middle."""
-    names = frozenset({"chat text", "models"})
-    rng = random.Random(0)
-    _, model = connect(gives=names, says=lambda prompt, seed: "B" if rng.random() < 0.3 else "A", samples=samples)
-    asked = [Choose(f"Case {n}: who works?", ("He", "She"), by="letters", chat=True) for n in range(400 // samples)]
+    """About 30 % of the replies are B: an option that few replies name is not drawn towards the middle."""
+    rng, replies = random.Random(0), list[str]()
+
+    def says(prompt: str, seed: int) -> str:
+        replies.extend(["B" if rng.random() < 0.3 else "A"] if "Case" in prompt else [])
+        return replies[-1] if "Case" in prompt else "A"
+
+    _, model = connect(gives=frozenset({"chat text", "models"}), says=says, samples=samples)
+    asked = [Choose(f"Case {n}: who works?", ("He", "She"), by="letters", chat=True) for n in range(40 // samples)]
     shares = [math.exp(answer.logps[1]) for answer in model.answer(asked)]
-    assert sum(shares) / len(shares) == pytest.approx(0.3, abs=0.07)
+    assert sum(shares) / len(shares) == pytest.approx(replies.count("B") / 40)
     assert min(shares) == pytest.approx(0, abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("text", "chosen"),
-    [
-        *(
-            (text, 1)
-            for text in ("B", "(B)", " B. The mother", "**B**", "Answer: B", "The answer is B.", "It is the mother.")
-        ),
-        *(
-            (text, None)
-            for text in ("", "Because", "D", "b", "A man said it", "The father or the mother", "Answers vary", "B's")
-        ),
-        *((text, 0) for text in ("A", "A) The father", "the father", "A, not B", "A is right", "A, the father")),
-    ],
-)
-def test_a_reply_names_an_option_or_does_not(text: str, chosen: int | None) -> None:
-    assert named_option(text, CHOICES[0]) == chosen
 
 
 def test_what_no_server_is_asked_has_a_reason(connect: Connect) -> None:

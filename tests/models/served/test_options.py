@@ -11,6 +11,7 @@ from evenhand.models.served.options import READ, named_option
 
 PEOPLE = ("The father", "The mother", "Nobody")
 GERMAN = ("Der Vater", "Die Mutter", "Niemand")
+SPANISH = ("El padre", "La madre")
 KOREAN = ("아버지", "어머니", "아무도")
 
 
@@ -18,53 +19,34 @@ def place(reply: str, options: tuple[str, ...] = PEOPLE, by: By = "letters", lan
     return named_option(reply, Choose("Who was late?", options, by, chat=True, language=language))
 
 
+def naming(place: int | None, *replies: str) -> list[tuple[str, int | None]]:
+    return [(reply, place) for reply in replies]
+
+
+def of(options: tuple[str, ...], place: int | None, *replies: str) -> list[tuple[tuple[str, ...], str, int | None]]:
+    return [(options, reply, place) for reply in replies]
+
+
 @pytest.mark.parametrize(
     ("reply", "expected"),
     [
-        *((reply, 1) for reply in ("B", " B\n", "B.", "B)", "(B)", "B:", "`B`", "**B**", "__B__", '"B"', "“B”", "Ｂ")),
-        *((reply, 1) for reply in (r"\boxed{B}", r"$\boxed{\text{B}}$", "**B**.", "**B.** The mother", "[B]", "{B}")),
-        *((reply, 1) for reply in ("B. The mother", "B: the mother", "B - The mother.", "**B) The mother**", "B\nOK")),
-        *((reply, 1) for reply in ("The mother", "the mother.", "It was the **mother**.", "It is *the mother*.")),
-        *(
-            (reply, 1)
-            for reply in ("Answer: B", "The answer is B.", "**Answer:** (B)", "<answer>B</answer>", "Option B")
-        ),
-        *(
-            (reply, 1)
-            for reply in ("I choose (B).", "So it must be **B**.", "We find \\boxed{B}", "B, not A", "B (not A)")
-        ),
-        *(
-            (reply, 1)
-            for reply in ("A is wrong, B is right. Answer: B", "Not the father, the mother.", "B because of it")
-        ),
-        *(
-            (reply, 1)
-            for reply in ("<think>A or C? A!</think>B", "<think>\nA\n</think>\n\nThe mother", "A\n</think>\nB")
-        ),
-        *((reply, 0) for reply in ("A", "A) The father", "A, not B", "A is right", "A, the father", "A, since he was")),
-        *(
-            (reply, None)
-            for reply in ("", " ", "Because", "D", "b", "A man said it", "Answers vary", "B's", "C-section")
-        ),
-        *((reply, None) for reply in ("Both", "A and B", "A or B", "A/B", "A, B", "A & B", "AB", "Both (A) and (B)")),
-        *(
-            (reply, None)
-            for reply in ("both the father and the mother", "The father or the mother", "A. The father B.")
-        ),
-        *(
-            (reply, None)
-            for reply in ("None of them", "Neither", "neither the father nor the mother", "Not B", "not (B)")
-        ),
-        *(
-            (reply, None)
-            for reply in ("B. The father", "A: the mother", "It wasn't the mother", "It is not the mother.")
-        ),
-        *((reply, None) for reply in ("I cannot answer that.", "I'm sorry, but I can't say that the mother was late.")),
-        *(
-            (reply, None)
-            for reply in ("The grandmother", "The mothership", "<think>B", "<think>The mother was", "1", "2")
-        ),
-        *((reply, None) for reply in ("Der Vater", "la madre", "어머니")),  # in another language than asked
+        *naming(1, "B", " B\n", "B.", "B)", "(B)", "B:", "`B`", "**B**", "__B__", '"B"', "“B”", "Ｂ", "[B]", "{B}"),
+        *naming(1, r"\boxed{B}", r"$\boxed{\text{B}}$", "We find \\boxed{B}", "**B**.", "**B.** The mother", "B\nOK"),
+        *naming(1, "B. The mother", "B: the mother", "B - The mother.", "**B) The mother**", "B because of it"),
+        *naming(1, "The mother", "the mother.", "It was the **mother**.", "It is *the mother*.", "Option B"),
+        *naming(1, "Answer: B", "The answer is B.", "**Answer:** (B)", "<answer>B</answer>", "I choose (B)."),
+        *naming(1, "So it must be **B**.", "B, not A", "B (not A)", "A is wrong, B is right. Answer: B"),
+        *naming(1, "Not the father, the mother.", "<think>A or C? A!</think>B", "A\n</think>\nB"),
+        *naming(1, "<think>\nA\n</think>\n\nThe mother"),
+        *naming(0, "A", "A) The father", "A, not B", "A is right", "A, the father", "A, since he was"),
+        *naming(None, "", " ", "Because", "D", "b", "A man said it", "Answers vary", "B's", "C-section", "1", "2"),
+        *naming(None, "Both", "A and B", "A or B", "A/B", "A, B", "A & B", "AB", "Both (A) and (B)"),
+        *naming(None, "both the father and the mother", "The father or the mother", "A. The father B."),
+        *naming(None, "None of them", "Neither", "neither the father nor the mother", "Not B", "not (B)"),
+        *naming(None, "B. The father", "A: the mother", "It wasn't the mother", "It is not the mother."),
+        *naming(None, "I cannot answer that.", "I'm sorry, but I can't say that the mother was late."),
+        *naming(None, "The grandmother", "The mothership", "<think>B", "<think>The mother was"),
+        *naming(None, "Der Vater", "la madre", "어머니"),  # in another language than asked
     ],
 )
 def test_letters(reply: str, expected: int | None) -> None:
@@ -74,41 +56,37 @@ def test_letters(reply: str, expected: int | None) -> None:
 @pytest.mark.parametrize(
     ("reply", "expected"),
     [
-        *((reply, 1) for reply in ("2", "2.", "(2)", "**2**", "Answer: 2", "The answer is 2.", "2. The mother", "2\n")),
-        *((reply, 1) for reply in ("The mother", "Option 2", r"\boxed{2}", "2, not 1", "<think>1? 3?</think>2")),
-        *((reply, None) for reply in ("20", "2.5", "2,000", "2 people were late", "1 or 2", "1, 2", "1/2", "4", "B")),
-        *((reply, None) for reply in ("2nd", "2-3", "two", "1. The father\n2. The mother", "2. The father", "12")),
+        *naming(1, "2", "2.", "(2)", "**2**", "Answer: 2", "The answer is 2.", "2. The mother", "2\n"),
+        *naming(1, "The mother", "Option 2", r"\boxed{2}", "2, not 1", "<think>1? 3?</think>2"),
+        *naming(None, "20", "2.5", "2,000", "2 people were late", "1 or 2", "1, 2", "1/2", "4", "B"),
+        *naming(None, "2nd", "2-3", "two", "1. The father\n2. The mother", "2. The father", "12"),
     ],
 )
 def test_digits(reply: str, expected: int | None) -> None:
     assert place(reply, by="digits") == expected
 
 
+SHE, SURE, PERSON = ("he", "she"), ("Yes", "No"), ("man", "woman", "human")
+DOG = ("The woman", "The woman with the dog")
+
+
 @pytest.mark.parametrize(
     ("options", "reply", "expected"),
     [
-        *((("he", "she"), reply, 0) for reply in ("he", " He.", "**he**", "Answer: he", "- he", '"He"', "he's late")),
-        *((("he", "she"), reply, 1) for reply in ("she", "She was there.", "not he but she")),
-        *(
-            (("he", "she"), reply, None)
-            for reply in ("the", "there", "they", "he or she", "he/she", "A", "her", "shed")
-        ),
-        *((("Yes", "No"), reply, 0) for reply in ("Yes", "yes!", "Yes, of course")),
-        *((("Yes", "No"), reply, None) for reply in ("yesterday", "Yes and no", "None", "I cannot say yes", "know")),
-        *((("man", "woman", "human"), reply, 1) for reply in ("woman", "a woman", "The answer is woman.")),
-        *((("man", "woman", "human"), reply, None) for reply in ("women", "a man, a woman", "mankind", "Both")),
-        (("The woman", "The woman with the dog"), "the woman with the dog", 1),
-        (("The woman", "The woman with the dog"), "the woman", 0),
+        *of(SHE, 0, "he", " He.", "**he**", "Answer: he", "- he", '"He"', "he's late"),
+        *of(SHE, 1, "she", "She was there.", "not he but she"),
+        *of(SHE, None, "the", "there", "they", "he or she", "he/she", "A", "her", "shed"),
+        *of(SURE, 0, "Yes", "yes!", "Yes, of course", "Yes, because there is no reason against it."),
+        *of(SURE, 1, "No, she has no license.", "no way", "I would say no"),
+        *of(SURE, 1, "I would say no to that.", "I would say no because she has no license."),
+        *of(SURE, None, "yesterday", "Yes and no", "None", "I cannot say yes", "know", "Yes, or no."),
+        *of(PERSON, 1, "woman", "a woman", "The answer is woman."),
+        *of(PERSON, None, "women", "a man, a woman", "mankind", "Both"),
+        *of(DOG, 1, "the woman with the dog"),
+        *of(DOG, 0, "the woman"),
         (("Can't be known", "The woman"), "It can’t be known.", 0),
         (("Can't answer", "The woman"), "I can't answer that.", 0),
         (("The woman", "It cannot be known"), "It can't be known.", 1),
-        (("Yes", "No"), "Yes, because there is no reason against it.", 0),
-        (("Yes", "No"), "No, she has no license.", 1),
-        (("Yes", "No"), "no way", 1),
-        (("Yes", "No"), "Yes, or no.", None),
-        (("Yes", "No"), "I would say no", 1),
-        (("Yes", "No"), "I would say no to that.", 1),
-        (("Yes", "No"), "I would say no because she has no license.", 1),
         (("True", "Neither", "False"), "Neither", 1),
     ],
 )
@@ -126,30 +104,19 @@ def test_a_label_after_the_word_for_answer_counts_in_any_language(language: str,
 
 
 @pytest.mark.parametrize(
-    ("language", "options", "reply", "expected"),
+    ("options", "reply", "expected"),
     [
-        *(
-            ("de", GERMAN, reply, 1)
-            for reply in ("Die Antwort ist B.", "B, weil sie zu spät kam", "Es war die Mutter.")
-        ),
-        *(("de", GERMAN, reply, None) for reply in ("A und B", "Es war nicht die Mutter.", "the mother", "Großmutter")),
-        *(("de", GERMAN, reply, None) for reply in ("Tut mir leid, die Mutter kenne ich nicht.", "weder A noch B")),
-        *(("es", ("El padre", "La madre"), reply, 1) for reply in ("La respuesta es B", "Es la madre.", "Opción B")),
-        *(
-            ("es", ("El padre", "La madre"), reply, None)
-            for reply in ("No es la madre", "A y B", "A la madre y al padre")
-        ),
-        *(
-            ("ko", KOREAN, reply, 1)
-            for reply in ("B입니다", "답은 B입니다.", "정답: B", "답은B", "어머니입니다.", "B. 어머니")
-        ),
-        *(
-            ("ko", KOREAN, reply, None)
-            for reply in ("할머니", "시어머니", "아버지와 어머니", "A와 B", "죄송하지만 어머니는")
-        ),
+        *of(GERMAN, 1, "Die Antwort ist B.", "B, weil sie zu spät kam", "Es war die Mutter."),
+        *of(GERMAN, None, "A und B", "Es war nicht die Mutter.", "the mother", "Großmutter"),
+        *of(GERMAN, None, "Tut mir leid, die Mutter kenne ich nicht.", "weder A noch B"),
+        *of(SPANISH, 1, "La respuesta es B", "Es la madre.", "Opción B"),
+        *of(SPANISH, None, "No es la madre", "A y B", "A la madre y al padre"),
+        *of(KOREAN, 1, "B입니다", "답은 B입니다.", "정답: B", "답은B", "어머니입니다.", "B. 어머니"),
+        *of(KOREAN, None, "할머니", "시어머니", "아버지와 어머니", "A와 B", "죄송하지만 어머니는"),
     ],
 )
-def test_other_languages(language: str, options: tuple[str, ...], reply: str, expected: int | None) -> None:
+def test_other_languages(options: tuple[str, ...], reply: str, expected: int | None) -> None:
+    language = {GERMAN: "de", SPANISH: "es", KOREAN: "ko"}[options]
     assert place(reply, options, language=language) == expected
 
 
@@ -163,20 +130,16 @@ def test_every_letter_is_read_in_the_same_way(reply: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "place"),
+    ("reply", "expected"),
     [
-        ("I would choose A.", None),
-        ("I'm not sure.", None),
-        ("It is hard to say.", None),
-        ("I think the answer is B.", 1),
-        ("I", 2),
-        ("it.", 1),
-        ("The word is “it”.", 1),
-        ("they", 0),
+        *naming(None, "I would choose A.", "I'm not sure.", "It is hard to say."),
+        *naming(1, "I think the answer is B.", "it.", "The word is “it”."),
+        *naming(2, "I"),
+        *naming(0, "they"),
     ],
 )
-def test_words_that_begin_any_reply_are_named_only_by_themselves(reply: str, place: int | None) -> None:
-    assert named_option(reply, Choose("Which word?", ("they", "it", "I"), "letters", chat=True)) == place
+def test_words_that_begin_any_reply_are_named_only_by_themselves(reply: str, expected: int | None) -> None:
+    assert place(reply, ("they", "it", "I")) == expected
 
 
 @contextmanager
@@ -195,22 +158,8 @@ def processor_seconds(most: float) -> Iterator[None]:
         signal(SIGVTALRM, before)
 
 
-LOOPS = (
-    "A. ",
-    "(B) or ",
-    "not ",
-    "No ",
-    "No no",
-    "the father ",
-    "answer ",
-    "answer",
-    "Answer is ",
-    "a",
-    " ",
-    "\n",
-    "_",
-)
-MARKS = ("(", '"', "*", ".", "’", "\\boxed", "\u0301\u0327", "<think>", "</think>", "\ufffd", "aX", "한", "I ", "ﷺ")
+LOOPS = ("A. ", "(B) or ", "not ", "No ", "No no", "the father ", "answer ", "answer", "Answer is ", "a", "aX", "I ")
+MARKS = ("\n", " ", "_", "(", '"', "*", ".", "’", "\\boxed", "\u0301\u0327", "<think>", "</think>", "\ufffd", "한", "ﷺ")
 
 
 @pytest.mark.parametrize("loop", [*LOOPS, *MARKS])

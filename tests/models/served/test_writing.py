@@ -200,57 +200,35 @@ def test_a_dry_run_counts_texts_and_their_longest_replies(connect: Connect, tmp_
     assert {cost.prompt_tokens for cost in costs} == {sum(len(prompt) - own for prompt in prompts) // 4}
 
 
-def test_texts_that_came_before_the_server_died_are_kept(connect: Connect, tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", ["it dies", "the key expires"])
+def test_texts_that_came_before_a_server_failed_are_kept(connect: Connect, tmp_path: Path, how: str) -> None:
     server, model = connect(says=says, patience=0.2, concurrency=1)
     asked = list[str]()
 
-    def dying(prompt: str, seed: int) -> str:
-        asked.append(prompt)
-        server.stops_after = len(server.seen) + 1 if len(asked) == 1 + 15 else 10**9  # the settings are tried first
-        return says(prompt, seed)
+    def failing(body: dict[str, Any], chat: bool) -> tuple[int, dict[str, Any]] | None:
+        asked.extend([body["prompt"]] if body.get("max_tokens") == 5 else [])
+        if how == "it dies":
+            server.stops_after = len(server.seen) + 1 if len(asked) == 15 else 10**9
+        elif len(asked) > 15:
+            return 401, {"error": {"message": "Incorrect API key provided"}}
+        return None
 
-    server.says = dying
-    with pytest.raises(ModelError, match="Answers so far are kept"):
+    server.replies = failing
+    with pytest.raises(ModelError, match="does not keep.*kept" if how == "it dies" else "key.*kept"):
         evenhand.audit(model, out=tmp_path, **HOW)
-    first = texts_asked(server)
-    with sqlite3.connect(tmp_path / "tiny--plain-prompts" / "answers.sqlite") as store:
-        (kept,) = store.execute("SELECT COUNT(*) FROM answers").fetchone()
-    assert (len(first), kept) == (15, 15 + 1)  # and the answer that the model is known by
-    server.says, server.stops_after = says, 10**9
-    again = ServedModel(Address("tiny", model.client.address.base_url, ""))
-    run = evenhand.audit(again, out=tmp_path, **HOW)
-    later = texts_asked(server)[15:]
-    assert len(later) == 25
-    assert not [body for body in later if body in first]
-    whole = evenhand.audit(again, out=tmp_path / "whole", **HOW)
-    assert run.results == whole.results
-    assert run.scores.equals(whole.scores)
-
-
-def test_a_key_that_fails_half_way_loses_nothing(
-    connect: Connect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server, model = connect(says=says, concurrency=1)
-    asked, reply = list[str](), FakeServer._reply
-
-    def expired(self: FakeServer, body: dict[str, Any], prompt: str, *, chat: bool) -> Response:
-        if self is server and body.get("max_tokens") == 5:
-            asked.append(prompt)
-            if len(asked) > 15:
-                return JSONResponse({"error": {"message": "Incorrect API key provided"}}, 401)
-        return reply(self, body, prompt, chat=chat)
-
-    with monkeypatch.context() as during:
-        during.setattr(FakeServer, "_reply", expired)
-        with pytest.raises(ModelError, match="key") as error:
-            evenhand.audit(model, out=tmp_path, **HOW)
-    assert "kept" in str(error.value)
+    first = texts_asked(server)[:15]
     with sqlite3.connect(tmp_path / "tiny--plain-prompts" / "answers.sqlite") as store:
         (kept,) = store.execute("SELECT COUNT(*) FROM answers").fetchone()
     assert kept == 15 + 1  # and the answer that the model is known by
     server.seen.clear()
-    evenhand.audit(ServedModel(Address("tiny", model.client.address.base_url, "")), out=tmp_path, **HOW)
+    server.replies, server.stops_after = lambda body, chat: None, 10**9
+    again = ServedModel(Address("tiny", model.client.address.base_url, ""))
+    run = evenhand.audit(again, out=tmp_path, **HOW)
     assert len(texts_asked(server)) == 40 - 15
+    assert not [body for body in texts_asked(server) if body in first]
+    whole = evenhand.audit(again, out=tmp_path / "whole", **HOW)
+    assert run.results == whole.results
+    assert run.scores.equals(whole.scores)
 
 
 def test_a_text_far_longer_than_was_asked_for_is_no_answer(connect: Connect) -> None:
