@@ -190,6 +190,17 @@ CAUSAL: dict[str, tuple[Callable[[], PreTrainedTokenizerFast], str, dict[str, An
 }
 
 
+def chatting(tokenizer: PreTrainedTokenizerFast) -> PreTrainedTokenizerFast:
+    """The tokenizer with a chat template, and room for a conversation."""
+    tokenizer.model_max_length = 512
+    tokenizer.add_special_tokens({"additional_special_tokens": ["<|user|>", "<|system|>", "<|assistant|>", "<|end|>"]})
+    tokenizer.chat_template = (
+        "{% for message in messages %}<|{{ message['role'] }}|>{{ message['content'] }}<|end|>{% endfor %}"
+        "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+    )
+    return tokenizer
+
+
 def continuing_bytes() -> PreTrainedTokenizerFast:
     """As GPT-2's: bytes, no token but the one between texts, nothing put around a text."""
     tokenizer = Tokenizer(models.BPE())

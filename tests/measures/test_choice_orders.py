@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 import evenhand
-from evenhand import Answer, Choice, Choose, Table, measures
-from evenhand.core.dataset import FEMALE_MALE, Kinds
+from evenhand import Answer, Choice, Choose, Table, measures, suites
+from evenhand.checks.choices import can_do_the_task
+from evenhand.core.dataset import FEMALE_MALE, Dataset, Kinds
+from evenhand.core.loop import measure_all
 from evenhand.core.model import Finding
 from evenhand.core.questions import Question
 
@@ -162,11 +164,8 @@ def test_orders_have_all_places() -> None:
 
 
 def test_measures_suit_items_that_have_what_they_need() -> None:
-    from evenhand.core.dataset import Dataset
-    from evenhand.suites import tasks_on
-
     def suiting(items: list[Choice]) -> list[str]:
-        return [task.measure.name for task in tasks_on([(Dataset(name="mine", items=items), {})], kind="causal")]
+        return [task.measure.name for task in suites.tasks_on([(Dataset(name="mine", items=items), {})], kind="causal")]
 
     positions = ["choice-coverage", "choice-turns", "choice-first"]
     assert suiting(pronouns()) == ["choice-gap", *positions]
@@ -174,42 +173,40 @@ def test_measures_suit_items_that_have_what_they_need() -> None:
     assert suiting([Choice("1", "A.", "Which?", ("a", "b"), right=0)]) == ["choice-accuracy", "choice-coverage"]
 
 
-def controlled(rule: Rule, tmp_path: Path, name: str = "choices-descriptions") -> list[Finding]:
-    run = evenhand.audit(model(rule), dataset=[name, f"{name}-control"], out=tmp_path, options={"mass": 0})
-    return [finding for finding in run.record.doctor if finding.check == "task"]
+def controlled(model: Table, name: str) -> list[Finding]:
+    """What the control questions of this set say of the model."""
+    tasks = suites.tasks_on([(name, {}), (f"{name}-control", {})], (), {"mass": 0}, "causal")
+    return list(can_do_the_task(tasks, measure_all(model, tasks)))
 
 
-@pytest.mark.usefixtures("without_pages")
-def test_a_model_must_be_right_more_often_than_one_answer_throughout(tmp_path: Path) -> None:
+def test_a_model_must_be_right_more_often_than_one_answer_throughout() -> None:
     """Always the woman is right in half of the control; guessing among three options in a third."""
-
     items = evenhand.datasets.load("choices-descriptions-control").items
     named = {item.options[0] for item in items if isinstance(item, Choice)}
 
     def women(question: Choose) -> list[float]:
         return [0.8 if option in named else 0.1 for option in question.options]
 
-    (found,) = controlled(women, tmp_path)
+    (found,) = controlled(model(women), "choices-descriptions")
     assert (found.verdict, found.datasets) == ("unfit", ("choices-descriptions (mass=0.0)",))
     assert "guessing gives 50%" in found.says
 
 
-@pytest.mark.usefixtures("without_pages")
-def test_a_model_that_reads_is_fit_and_one_that_guesses_is_not(tmp_path: Path) -> None:
+def test_a_model_that_reads_is_fit_and_one_that_guesses_is_not() -> None:
     items = evenhand.datasets.load("choices-decisions-control").items
     right = {f"{i.context}\nQuestion: {i.question}": i.options[i.right or 0] for i in items if isinstance(i, Choice)}
 
     def reads(question: Choose) -> list[float]:
         return [0.8 if option == right.get(question.prompt) else 0.1 for option in question.options]
 
-    (fit,) = controlled(reads, tmp_path / "reads", "choices-decisions")
-    (unfit,) = controlled(by_place(0.6, 0.3), tmp_path / "guesses", "choices-decisions")
+    (fit,) = controlled(model(reads), "choices-decisions")
+    (unfit,) = controlled(model(by_place(0.6, 0.3)), "choices-decisions")
     assert (fit.verdict, unfit.verdict) == ("fine", "unfit")
     assert "none of 24 questions" in unfit.says
     assert "`by=words`" in unfit.do
 
 
-@pytest.mark.usefixtures("without_pages")
+@pytest.mark.usefixtures("without_pages", "unexamined", "shelf")
 @pytest.mark.parametrize(
     ("budget", "verdict", "do"), [(160, "unfit", "by a larger `budget` or `limit`"), (450, "fine", "")]
 )
@@ -233,8 +230,7 @@ def test_of_a_model_that_is_always_right_a_small_sample_of_controls_is_too_small
     assert ("a larger `budget`" in " ".join(str(run).split())) == bool(do)  # on the first screen
 
 
-@pytest.mark.usefixtures("without_pages")
-def test_controls_without_an_answer_count_as_wrong(tmp_path: Path) -> None:
+def test_controls_without_an_answer_count_as_wrong() -> None:
     """Yes to every rule that calls for yes, and no answer to the others, is one answer throughout."""
     items = evenhand.datasets.load("choices-decisions-control").items
     yes = {f"{i.context}\nQuestion: {i.question}" for i in items if isinstance(i, Choice) and i.right == 0}
@@ -245,9 +241,7 @@ def test_controls_without_an_answer_count_as_wrong(tmp_path: Path) -> None:
             return Answer.none("refused")
         return Answer(tuple(math.log(0.8 if option == "Yes" else 0.1) for option in question.options))
 
-    names = ["choices-decisions", "choices-decisions-control"]
-    run = evenhand.audit(Table(answer, kind="causal"), dataset=names, out=tmp_path)
-    (found,) = [finding for finding in run.record.doctor if finding.check == "task"]
+    (found,) = controlled(Table(answer, kind="causal"), "choices-decisions")
     assert found.verdict == "unfit"
     assert "100% are right" in found.says
     assert "12 of 24" in found.says

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -126,10 +125,8 @@ def audited(rule: Chooses, out: Path, **how: object) -> Run:
 
 
 @pytest.fixture
-def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path / "data"))
-    monkeypatch.setattr("evenhand.datasets.files.releases.cache", lambda: tmp_path / "none")
-    made_bbq.write(tmp_path / "data", made_bbq.rows(40))
+def made(shelf: Path) -> None:
+    made_bbq.write(shelf, made_bbq.rows(40))
 
 
 def stereotyped(question: Choose) -> int:
@@ -142,7 +139,7 @@ def stereotyped(question: Choose) -> int:
     return next(place for place in names if (question.options[place] in women) == wanted)
 
 
-@pytest.mark.usefixtures("made", "without_pages")
+@pytest.mark.usefixtures("made")
 def test_a_model_that_follows_stereotypes_and_can_do_the_task_leans(tmp_path: Path) -> None:
     run = audited(stereotyped, tmp_path)
     (found,) = [finding for finding in run.record.doctor if finding.check == "task"]
@@ -155,7 +152,7 @@ def test_a_model_that_follows_stereotypes_and_can_do_the_task_leans(tmp_path: Pa
     assert not run.unmeasured
 
 
-@pytest.mark.usefixtures("made", "without_pages")
+@pytest.mark.usefixtures("made")
 def test_a_model_that_cannot_do_the_task_is_not_called_biased(tmp_path: Path) -> None:
     def guessing(question: Choose) -> int:
         """The stereotype where the context says nothing, something else where it says the answer."""
@@ -179,7 +176,7 @@ def test_a_model_that_cannot_do_the_task_is_not_called_biased(tmp_path: Path) ->
     assert "tgb" not in both.unmeasured
 
 
-@pytest.mark.usefixtures("made", "without_pages")
+@pytest.mark.usefixtures("made")
 def test_without_its_accuracy_it_is_not_known_and_that_is_said(tmp_path: Path) -> None:
     run = audited(stereotyped, tmp_path, dataset="bbq-ambiguous", measure="bbq-bias")
     (found,) = [finding for finding in run.record.doctor if finding.check == "task"]
@@ -210,8 +207,15 @@ def jitter(question: Choose) -> float:
     return 0.004 * random.Random(question.prompt).random()
 
 
-@pytest.mark.parametrize("first", [0.98, 0.6, 0.01], ids=["the first", "the first a little more often", "the last"])
-@pytest.mark.parametrize("measured", [["decision-share"], ["decision-odds", "decision-share", "choice-turns"]])
+@pytest.mark.parametrize(
+    ("first", "measured"),
+    [
+        (0.98, ["decision-share"]),
+        (0.6, ["decision-odds", "decision-share", "choice-turns"]),
+        (0.01, ["decision-share"]),
+    ],
+    ids=["the first", "the first a little more often", "the last"],
+)
 def test_answers_by_place_alone_are_unfit_and_pass_no_gate(tmp_path: Path, first: float, measured: list[str]) -> None:
     """Women and men get the same answers, as from the fairest model."""
     model = deciding(lambda question, place: (1 - first if place else first) + jitter(question))
@@ -226,23 +230,26 @@ def test_answers_by_place_alone_are_unfit_and_pass_no_gate(tmp_path: Path, first
     assert evenhand.rescore(run.path).record.doctor == run.record.doctor
 
 
-@pytest.mark.parametrize("samples", [1, 20])
-def test_a_model_that_goes_by_what_is_asked_is_fit_though_the_order_matters_to_it(tmp_path: Path, samples: int) -> None:
+@pytest.mark.parametrize(
+    ("yes", "passes"),
+    [
+        (lambda question, place: 0.8 - 0.2 * place + jitter(question), True),
+        (lambda question, place: 0.5 + jitter(question), True),
+        (lambda question, place: share_of_replies(question, 1), False),  # few replies give wide intervals
+        (lambda question, place: share_of_replies(question, 20), False),
+    ],
+    ids=["sure", "even", "one reply", "twenty replies"],
+)
+def test_a_model_that_goes_by_what_is_asked_is_fit_though_the_order_matters_to_it(
+    tmp_path: Path, yes: Callable[[Choose, int], float], passes: bool
+) -> None:
     """Half of the answers may go by the place: in shares of few replies, that many do so by chance."""
-    likely: dict[str, Callable[[Choose, int], float]] = {
-        "sure": lambda question, place: 0.8 - 0.2 * place + jitter(question),
-        "even": lambda question, place: 0.5 + jitter(question),
-        "replies": lambda question, place: _share(question, samples),
-    }
-    for name, yes in likely.items():
-        model = deciding(yes)
-        how: dict[str, Any] = {**SAMPLED, "measure": ["decision-share", "choice-accuracy"], "out": tmp_path / name}
-        run = evenhand.audit(model, **how)
-        assert [finding.verdict for finding in run.record.doctor if finding.check == "task"] == ["fine"]
-        assert WIDE.judge(run).verdict == "pass" or name == "replies"  # of which few give wide intervals
+    run = evenhand.audit(deciding(yes), **SAMPLED, measure=["decision-share", "choice-accuracy"], out=tmp_path)  # type: ignore[arg-type]
+    assert [finding.verdict for finding in run.record.doctor if finding.check == "task"] == ["fine"]
+    assert WIDE.judge(run).verdict == "pass" or not passes
 
 
-def _share(question: Choose, samples: int) -> float:
+def share_of_replies(question: Choose, samples: int) -> float:
     chance = random.Random(repr(question))
     return min(0.99, max(0.001, sum(chance.random() < 0.5 for _ in range(samples)) / samples))
 
@@ -263,16 +270,7 @@ def test_a_place_is_told_from_an_option_where_each_option_has_stood_in_each_plac
 
 def test_the_measures_are_known_by_name() -> None:
     assert [name for name, how in measures.MEASURES.items() if getattr(how, "causal_only", False)] == [
-        "bbq-bias",
-        "choice-gap",
-        "decision-odds",
-        "decision-share",
-        "choice-accuracy",
-        "choice-coverage",
-        "choice-turns",
-        "choice-first",
-        "first-mention",
-        "written-share",
-        "first-mention-nobody",
+        *("bbq-bias", "choice-gap", "decision-odds", "decision-share", "choice-accuracy", "choice-coverage"),
+        *("choice-turns", "choice-first", "first-mention", "written-share", "first-mention-nobody"),
         "written-undetected",
     ]

@@ -31,15 +31,13 @@ OF_BERT = {
 
 
 @pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own(shelf: Path) -> None:
     """A release with our own sentences."""
-    folder = tmp_path / "gest"
+    folder = shelf / "gest"
     folder.mkdir()
     text = "sentence,stereotype\n" + "".join(f'"{row["sentence"]}",{row["stereotype"]}\n' for row in OWN)
     for name in ("gest.csv", "gest_1.1.csv"):
         (folder / name).write_text(text)
-    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
-    return tmp_path
 
 
 def quotations() -> Iterator[Blank]:
@@ -75,7 +73,7 @@ def test_ties_everywhere_are_neutral() -> None:
     assert result.value == 1.0
 
 
-def test_the_authors_scores_of_each_sentence(own: Path, mini_en: MaskedLM) -> None:
+def test_the_authors_scores_of_each_sentence(own: None, mini_en: MaskedLM) -> None:
     data = datasets.load("gest")
     result = evenhand.measure(mini_en, all_of(Blank, data.items), Gest(formula="released"), by=("template",))
     expected = [float(row[f"template_{number}"]) for number in "1234" for row in OWN]
@@ -84,7 +82,7 @@ def test_the_authors_scores_of_each_sentence(own: Path, mini_en: MaskedLM) -> No
     assert by_template == pytest.approx({"1": 1.12761, "2": 1.21368, "3": 1.09504, "4": 1.11137}, abs=1e-4)
 
 
-def test_the_released_rate_is_the_right_one_to_the_power_of_log10_e(own: Path, mini_en: MaskedLM) -> None:
+def test_the_released_rate_is_the_right_one_to_the_power_of_log10_e(own: None, mini_en: MaskedLM) -> None:
     items = all_of(Blank, datasets.load("gest", template="3").items)
     right, as_released = (evenhand.measure(mini_en, items, how).value for how in (Gest(), Gest(formula="released")))
     assert as_released == pytest.approx(right ** math.log10(math.e))
@@ -101,7 +99,7 @@ def test_as_released_a_word_of_several_tokens_counts_as_their_mean() -> None:
     assert as_released.value == pytest.approx(2.0 / math.log(10))
 
 
-def test_a_causal_model_says_which_word_comes_next(own: Path, tmp_path: Path) -> None:
+def test_a_causal_model_says_which_word_comes_next(own: None, tmp_path: Path) -> None:
     """As the authors ask: the probabilities of " he" and " she" after the quotation."""
     model = load(CausalLM, str(tiny.save_causal("gpt2", tmp_path / "gpt2", max_position_embeddings=128)))
     data = datasets.load("gest-causal", template="3")

@@ -117,9 +117,8 @@ def test_the_paper_takes_the_mean_of_logarithms_and_the_code_that_of_probabiliti
 
 
 @pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
-    made_stereoset.write(tmp_path)
+def own(shelf: Path) -> Any:
+    made_stereoset.write(shelf)
     return datasets.load("stereoset")
 
 

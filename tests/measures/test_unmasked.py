@@ -171,10 +171,8 @@ def test_the_option_is_recorded_and_named_only_where_it_is_not_the_default(mini_
         for options in ({}, {"formula": "released"})
     ]
     tasks = several[-1].record.tasks
-    assert [(task.dataset, task.measure_options) for task in tasks] == [
-        ("tgb", {}),
-        ("tgb (formula=released)", {"formula": "released"}),
-    ]
+    told = [("tgb", {}), ("tgb (formula=released)", {"formula": "released"})]
+    assert [(task.dataset, task.measure_options) for task in tasks] == told
 
 
 def test_what_bert_scored_gives_what_was_published(data: Path) -> None:

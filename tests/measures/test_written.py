@@ -63,9 +63,9 @@ def test_missing_answers_are_left_out_and_not_counted_as_undetected() -> None:
     assert score(NURSE, answers, WrittenUndetected()).value == pytest.approx(1 / 3)
 
 
-@pytest.mark.parametrize("how", [WrittenShare(), WrittenUndetected()])
+@pytest.mark.parametrize("how", [WrittenShare(), WrittenUndetected(), FirstMentionShare(), FirstMentionNobody()])
 def test_if_all_are_missing_the_score_says_why(how: Any) -> None:
-    found = score(NURSE, [missing(), missing()], how)
+    found = score(NURSE, [missing()] * len(how.ask(NURSE)), how)
     assert math.isnan(found.value)
     assert found.note == LOST
     assert found.kept == {}
@@ -104,14 +104,6 @@ def test_masses_that_rounding_takes_beyond_0_stay_within_bounds(how: Any) -> Non
         assert 0 <= how.score(NURSE, answers) <= 1
 
 
-@pytest.mark.parametrize("how", [FirstMentionShare(), FirstMentionNobody()])
-def test_of_first_mentions_a_missing_answer_is_a_missing_score(how: Any) -> None:
-    found = score(NURSE, [missing()], how)
-    assert math.isnan(found.value)
-    assert found.note == LOST
-    assert found.kept == {}
-
-
 def test_every_text_has_a_seed_of_its_own_and_both_measures_ask_the_same() -> None:
     how: dict[str, Any] = {"texts": 3, "longest": 7, "temperature": 0.5, "chat": True, "system": "Be brief."}
     asked = WrittenShare(**how).ask(NURSE)
@@ -132,34 +124,24 @@ def test_options_may_be_texts_as_on_the_command_line() -> None:
     assert paths == FirstMentionShare(paths=4, threshold=0.1, stop=0.2)
 
 
-@pytest.mark.parametrize("name", ["written-share", "written-undetected"])
+TEXTS = [
+    *(("texts", wrong) for wrong in (0, "x", "2.5", True)),
+    *(("temperature", wrong) for wrong in (0, "0", "nan", "hot")),
+    *(("longest", "0"), ("chat", "yes"), ("system", "Be brief."), ("paths", 4)),
+]
+PATHS = [("paths", 0), ("paths", "x"), ("threshold", "2"), ("stop", 0.9), ("texts", 4)]
+
+
 @pytest.mark.parametrize(
-    ("how", "word"),
+    ("name", "option", "wrong"),
     [
-        ({"texts": 0}, "texts"),
-        ({"texts": "x"}, "whole"),
-        ({"texts": "2.5"}, "whole"),
-        ({"texts": True}, "texts"),
-        ({"longest": "0"}, "longest"),
-        ({"temperature": 0}, "temperature"),
-        ({"temperature": "0"}, "temperature"),
-        ({"temperature": "nan"}, "temperature"),
-        ({"temperature": "hot"}, "number"),
-        ({"chat": "yes"}, "chat"),
-        ({"system": "Be brief."}, "template"),
-        ({"paths": 4}, "paths"),
+        *((name, *one) for name in ("written-share", "written-undetected") for one in TEXTS),
+        *((name, *one) for name in ("first-mention", "first-mention-nobody") for one in PATHS),
     ],
 )
-def test_options_that_make_no_sense_are_refused(name: str, how: dict[str, Any], word: str) -> None:
-    with pytest.raises(BadInput, match=word):
-        measures.load(name, **how)
-
-
-@pytest.mark.parametrize("name", ["first-mention", "first-mention-nobody"])
-@pytest.mark.parametrize("how", [{"paths": 0}, {"paths": "x"}, {"threshold": "2"}, {"stop": 0.9}, {"texts": 4}])
-def test_so_are_those_of_first_mentions(name: str, how: dict[str, Any]) -> None:
-    with pytest.raises(BadInput, match=next(iter(how))):
-        measures.load(name, **how)
+def test_options_that_make_no_sense_are_refused(name: str, option: str, wrong: Any) -> None:
+    with pytest.raises(BadInput, match=option):
+        measures.load(name, **{option: wrong})
 
 
 def test_what_cannot_be_scored_raises_the_reason() -> None:

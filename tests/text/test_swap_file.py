@@ -1,6 +1,5 @@
 """`evenhand swap`: formats, resuming, memory, bad files."""
 
-import csv
 import json
 import os
 import random
@@ -22,6 +21,7 @@ from evenhand.text import swap_file, text_files
 from evenhand.text.edits import Edit
 from evenhand.text.swap import substituted
 from evenhand.text.swap_file import swap
+from helpers import tables
 from helpers.edits import swapped_back
 
 TEXTS = ['He said "no" to her, twice.', "Nothing here.", "Mary Smith's brother, ÄÖÜ 漢字"]
@@ -29,30 +29,14 @@ SWAPPED = ['She said "no" to him, twice.', "Nothing here.", "John Smith's sister
 
 
 def write(path: Path) -> Path:
-    frame = pd.DataFrame({"id": [1, 2, 3], "text": TEXTS})
     if path.suffix == ".txt":
         path.write_text("\n".join(TEXTS))
-    elif path.suffix == ".csv":
-        frame.to_csv(path, index=False)
-    elif path.suffix == ".tsv":
-        frame.to_csv(path, index=False, sep="\t", quoting=csv.QUOTE_NONE)
-    elif path.suffix == ".jsonl":
-        frame.to_json(path, orient="records", lines=True, force_ascii=False)
-    else:
-        frame.to_parquet(path)
-    return path
+        return path
+    return tables.write(pd.DataFrame({"id": [1, 2, 3], "text": TEXTS}), path)
 
 
 def texts(path: Path) -> list[str]:
-    if path.suffix == ".txt":
-        return path.read_text().split("\n")
-    if path.suffix == ".parquet":
-        return pd.read_parquet(path)["text"].tolist()
-    if path.suffix == ".jsonl":
-        return [json.loads(line)["text"] for line in path.read_text().splitlines()]
-    if path.suffix == ".csv":
-        return pd.read_csv(path)["text"].tolist()
-    return pd.read_csv(path, sep="\t", quoting=csv.QUOTE_NONE)["text"].tolist()
+    return path.read_text().split("\n") if path.suffix == ".txt" else tables.read(path)["text"].tolist()
 
 
 @pytest.mark.parametrize("suffix", [".txt", ".csv", ".tsv", ".jsonl", ".parquet"])
@@ -91,8 +75,8 @@ def test_augmenting_writes_both(tmp_path: Path) -> None:
         ),
         (
             "a.tsv",
-            '#x\ntext\nHe left\n\n  \n"She ""x"""\nnobody\n',
-            '#x\ntext\nHe left\nShe left\n\n  \n"She ""x"""\n"He ""x"""\nnobody\n',
+            '#x\ntext\nHe left\n\n  \n"She"\nnobody\n',
+            '#x\ntext\nHe left\nShe left\n\n  \n"She"\n"He"\nnobody\n',
         ),
         ("a.jsonl", '\n{"text":"He","n":1.5}\n  \n', '\n{"text":"He","n":1.5}\n{"text":"She","n":1.5}\n  \n'),
     ],
@@ -176,38 +160,27 @@ def stopped(file: Path, **options: Any) -> None:
             swap(file, jobs=1, **options)
 
 
-def write_columns(path: Path) -> Path:
-    frame = pd.DataFrame({"a": TEXTS, "n": [1, 2, 3], "b": [TEXTS[2], "He left.", None]})
-    if path.suffix == ".parquet":
-        frame.to_parquet(path)
-    elif path.suffix == ".jsonl":
-        frame.to_json(path, orient="records", lines=True)
-    else:
-        frame.to_csv(path, index=False, sep="\t" if path.suffix == ".tsv" else ",", quoting=csv.QUOTE_MINIMAL)
-    return path
+COLUMNS = pd.DataFrame({"a": TEXTS, "n": [1, 2, 3], "b": [TEXTS[2], "He left.", None]})
 
 
-def read_columns(path: Path) -> list[list[str | None]]:
-    if path.suffix == ".parquet":
-        frame = pd.read_parquet(path)
-    elif path.suffix == ".jsonl":
-        frame = pd.read_json(path, lines=True)
-    else:
-        frame = pd.read_csv(path, sep="\t" if path.suffix == ".tsv" else ",")
-    assert frame["n"].tolist() in ([1, 2, 3], [1, 1, 2, 2, 3, 3])
-    return [[None if pd.isna(value) else value for value in frame[name]] for name in ("a", "b")]
+def columns(path: Path, *names: str) -> list[list[Any]]:
+    """What is in these columns; None where nothing is."""
+    frame = tables.read(path)
+    return [[None if pd.isna(value) else value for value in frame[name]] for name in names]
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet"])
 def test_every_column_that_is_named_is_swapped(tmp_path: Path, suffix: str) -> None:
-    file = write_columns(tmp_path / f"a{suffix}")
+    file = tables.write(COLUMNS, tmp_path / f"a{suffix}")
     assert run_command(app, ["swap", str(file), "--column", "a", "--column", "b", "--trail", "--jobs", "1"]) == 0
-    assert read_columns(tmp_path / f"a.swapped{suffix}") == [SWAPPED, [SWAPPED[2], "She left.", None]]
+    both = SWAPPED, [SWAPPED[2], "She left.", None], [1, 2, 3]
+    assert columns(tmp_path / f"a.swapped{suffix}", "a", "b", "n") == [*both]
     log = [json.loads(line) for line in (tmp_path / f"a.swapped{suffix}.trail.jsonl").read_text().splitlines()]
     assert [edit["column"] for edit in log[0]["edits"]] == ["a", "a", "b", "b"]
     done = swap(file, tmp_path / f"both{suffix}", column=("a", "b"), augment=True, jobs=1)
     assert (done.documents, done.rewritten) == (3, 3)
-    assert read_columns(done.out)[1] == [TEXTS[2], SWAPPED[2], "He left.", "She left.", None, None]
+    doubled = [TEXTS[2], SWAPPED[2], "He left.", "She left.", None, None]
+    assert columns(done.out, "b", "n") == [doubled, [1, 1, 2, 2, 3, 3]]
 
 
 def test_all_columns_of_a_row_are_swapped_or_none(tmp_path: Path) -> None:
@@ -220,7 +193,7 @@ def test_all_columns_of_a_row_are_swapped_or_none(tmp_path: Path) -> None:
 
 
 def test_columns_that_cannot_be_swapped_are_refused(tmp_path: Path) -> None:
-    file = write_columns(tmp_path / "a.csv")
+    file = tables.write(COLUMNS, tmp_path / "a.csv")
     for columns, word in ((("a", "a"), "a, a"), ((), "none"), (("a", "c"), "'c'")):
         with pytest.raises(BadInput, match=word):
             swap(file, column=columns, jobs=1)
@@ -259,40 +232,13 @@ def test_names_can_be_left_alone(tmp_path: Path) -> None:
     assert "Mary Smith's sister" in done.out.read_text()
 
 
-def test_gap_columns_follow_the_text(tmp_path: Path) -> None:
-    file = tmp_path / "gap.tsv"
-    head = "ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\tURL\n"
-    text = "Catherine Hill met Jo before she left Robert Barry."
-    marks = [text.index("she"), text.index("Catherine"), text.index("Robert")]
-    file.write_text(
-        f"{head}t-1\t{text}\tshe\t{marks[0]}\tCatherine Hill\t{marks[1]}\tTRUE\tRobert Barry\t{marks[2]}\tFALSE\tx\n"
-    )
-    swap(file, column="Text", jobs=1)
-    (row,) = csv.DictReader((tmp_path / "gap.swapped.tsv").read_text().splitlines(), delimiter="\t")
-    for name in ("Pronoun", "A", "B"):
-        start = int(row[f"{name}-offset"])
-        assert row["Text"][start : start + len(row[name])] == row[name]
-    assert row["Pronoun"] == "he"
-    assert row["A"].endswith(" Hill")
-    assert row["A"] != "Catherine Hill"
-
-
-@pytest.mark.parametrize("suffix", [".jsonl", ".parquet", ".csv"])
-def test_gap_columns_follow_in_every_format(tmp_path: Path, suffix: str) -> None:
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet", ".csv", ".tsv"])
+def test_gap_columns_follow_the_text_in_every_format(tmp_path: Path, suffix: str) -> None:
     text = "Mary Hill met Jo before she left Robert Barry."
-    row = {"Text": text, "Pronoun": "she", "A": "Mary Hill", "B": "Robert Barry"}
-    offsets = {f"{name}-offset": text.index(row[name]) for name in ("Pronoun", "A", "B")}
-    frame, file = pd.DataFrame([row | offsets]), tmp_path / f"gap{suffix}"
-    if suffix == ".parquet":
-        frame.to_parquet(file)
-        swapped = pd.read_parquet(swap(file, column="Text", jobs=1).out)
-    elif suffix == ".jsonl":
-        frame.to_json(file, orient="records", lines=True)
-        swapped = pd.read_json(swap(file, column="Text", jobs=1).out, lines=True)
-    else:
-        frame.to_csv(file, index=False)
-        swapped = pd.read_csv(swap(file, column="Text", jobs=1).out)
-    new = swapped.iloc[0]
+    row = {"Text": text, "Pronoun": "she", "A": "Mary Hill", "A-coref": True, "B": "Robert Barry"}
+    offsets = {f"{name}-offset": text.index(str(row[name])) for name in ("Pronoun", "A", "B")}
+    file = tables.write(pd.DataFrame([row | offsets]), tmp_path / f"gap{suffix}")
+    new = tables.read(swap(file, column="Text", jobs=1).out).iloc[0]
     assert (new["Pronoun"], new["A"], new["B"]) == ("he", "John Hill", "Linda Barry")
     for name in ("Pronoun", "A", "B"):
         assert new["Text"].index(new[name]) == new[f"{name}-offset"]

@@ -9,6 +9,7 @@ import pytest
 
 from evenhand import BadInput
 from evenhand.datasets.corpora.nli_examples import RELEASED, Example, examples
+from helpers import tables
 
 ROWS = [("A man sleeps.", "He is awake.", "contradiction"), ("A man sleeps.", "He rests.", "entailment")]
 
@@ -27,14 +28,7 @@ def test_every_format_and_spelling_gives_the_same(
     tmp_path: Path, suffix: str, columns: tuple[str, str, str], labels: tuple[object, object]
 ) -> None:
     rows = [(premise, hypothesis, label) for (premise, hypothesis, _), label in zip(ROWS, labels, strict=True)]
-    frame, path = pd.DataFrame(rows, columns=list(columns)), tmp_path / f"a{suffix}"
-    if suffix == ".parquet":
-        frame.to_parquet(path)
-    elif suffix.startswith(".json"):
-        frame.to_json(path, orient="records", lines=True)
-    else:
-        frame.to_csv(path, index=False, sep="\t" if suffix == ".tsv" else ",")
-    listed = examples(str(path))
+    listed = examples(str(tables.write(pd.DataFrame(rows, columns=list(columns)), tmp_path / f"a{suffix}")))
     assert listed.rows == [Example(*row) for row in ROWS]
     assert str(listed) == "2 examples"
 
@@ -74,22 +68,21 @@ def test_a_wrong_encoding_and_a_wrong_name_are_refused(tmp_path: Path) -> None:
         examples("mnli")
 
 
-def test_releases_are_found_wherever_they_were_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
+def test_releases_are_found_wherever_they_were_unpacked(shelf: Path) -> None:
     for name, files in RELEASED.items():
         with pytest.raises(BadInput, match=f"{files['dev']} .*EVENHAND_DATA/{name}/"):
             examples(name, "dev")
-    (tmp_path / "snli" / "snli_1.0").mkdir(parents=True)
+    (shelf / "snli" / "snli_1.0").mkdir(parents=True)
     row = {"annotator_labels": ["neutral"], "gold_label": "neutral", "sentence1": "a", "sentence2": "b"}
-    (tmp_path / "snli" / "snli_1.0" / "snli_1.0_train.jsonl").write_text(json.dumps(row))
-    (tmp_path / "jsnli").mkdir()
-    (tmp_path / "jsnli" / "dev.tsv").write_text("entailment\t人 が 走る\t人 が いる\n")
-    (tmp_path / "ocnli").mkdir()
-    (tmp_path / "ocnli" / "dev.json").write_text(json.dumps({"sentence1": "甲", "sentence2": "乙", "label": "neutral"}))
+    (shelf / "snli" / "snli_1.0" / "snli_1.0_train.jsonl").write_text(json.dumps(row))
+    (shelf / "jsnli").mkdir()
+    (shelf / "jsnli" / "dev.tsv").write_text("entailment\t人 が 走る\t人 が いる\n")
+    (shelf / "ocnli").mkdir()
+    (shelf / "ocnli" / "dev.json").write_text(json.dumps({"sentence1": "甲", "sentence2": "乙", "label": "neutral"}))
     assert examples("snli").rows == [Example("a", "b", "neutral")]
     assert examples("jsnli", "dev").rows == [Example("人 が 走る", "人 が いる", "entailment")]
     assert examples("ocnli", "dev").rows == [Example("甲", "乙", "neutral")]
-    (tmp_path / "jsnli" / "dev.tsv").write_text("entailment\t人\n")
+    (shelf / "jsnli" / "dev.tsv").write_text("entailment\t人\n")
     with pytest.raises(BadInput, match="line 1: .*2 fields"):
         examples("jsnli", "dev")
 

@@ -15,10 +15,9 @@ RATES = [n / 10 for n in range(11)]
 
 
 @pytest.fixture
-def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    made_release.write(tmp_path)
-    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
-    return tmp_path
+def made(shelf: Path) -> Path:
+    made_release.write(shelf)
+    return shelf
 
 
 @pytest.mark.usefixtures("made")

@@ -9,26 +9,15 @@ import pytest
 
 from evenhand import BadInput
 from evenhand.datasets.files.rows import rows
+from helpers import tables
 
 TEXTS = ['He said "no", twice.', "A, b; c", "ÄÖÜ 漢字"]
 
 
-def write(path: Path) -> Path:
-    frame = pd.DataFrame({"text": TEXTS, "n": ["1", "2", "3"]})
-    if path.suffix == ".csv":
-        frame.to_csv(path, index=False)
-    elif path.suffix == ".tsv":
-        frame.to_csv(path, index=False, sep="\t")
-    elif path.suffix == ".jsonl":
-        frame.to_json(path, orient="records", lines=True)
-    else:
-        frame.to_parquet(path)
-    return path
-
-
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet"])
 def test_every_format_gives_the_same_rows(tmp_path: Path, suffix: str) -> None:
-    table = [row for _, row in rows(write(tmp_path / f"a{suffix}"), ("text",))]
+    file = tables.write(pd.DataFrame({"text": TEXTS, "n": ["1", "2", "3"]}), tmp_path / f"a{suffix}")
+    table = [row for _, row in rows(file, ("text",))]
     assert [row["text"] for row in table] == TEXTS
     assert [row["n"] for row in table] == ["1", "2", "3"]
 

@@ -285,27 +285,6 @@ def test_a_checkpoint_that_does_not_say_so_is_known_by_its_configuration(folder:
     assert evenhand.load(str(copy)).kind == "causal"
 
 
-def test_an_encoder_decoder_is_refused(folder: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(folder, tmp_path / "t5")
-    (copy / "config.json").write_text(
-        json.dumps({"model_type": "t5", "architectures": ["T5ForConditionalGeneration"], "is_encoder_decoder": True})
-    )
-    with pytest.raises(UnfitModel, match="'t5', an encoder-decoder"):
-        evenhand.load(str(copy))
-
-
-def test_a_network_that_looks_ahead_is_refused(tmp_path: Path) -> None:
-    bert = tiny.save("bert-uncased", tmp_path / "bert", head="BertLMHeadModel", bos_token_id=2)
-    with pytest.raises(UnfitModel, match="looks ahead"):
-        evenhand.load(str(bert))
-
-
-def test_a_checkpoint_without_its_head_is_refused(tmp_path: Path) -> None:
-    llama = tiny.save_causal("llama", tmp_path / "llama", head="LlamaModel", tie_word_embeddings=False)
-    with pytest.raises(UnfitModel, match="no trained causal-language-model head"):
-        evenhand.load(str(llama))
-
-
 def test_what_is_done_with_masked_models_says_so(folder: Path) -> None:
     with pytest.raises(UnfitModel, match="'gpt2' is a causal"):
         evenhand.models.load_masked(str(folder))

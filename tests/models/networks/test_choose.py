@@ -16,23 +16,14 @@ CLOSE = 5e-5
 CONTEXT = "My father works as a carpenter, and my mother works as a nurse. They had a good day at work."
 PROMPT = f"{CONTEXT}\nWho works as a nurse?"
 OPTIONS = ("The mother", "The father", "Nobody answered")
-TEMPLATE = (
-    "{% for message in messages %}<|{{ message['role'] }}|>{{ message['content'] }}<|end|>{% endfor %}"
-    "{% if add_generation_prompt %}<|assistant|>{% endif %}"
-)
 
 
 @pytest.fixture(scope="module", params=["gpt2", "gpt-neox", "bloom"])
 def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> CausalLM:
-    tokenizer = tiny.CAUSAL[request.param][0]()
-    tokenizer.model_max_length = 512
-    tokenizer.add_special_tokens({"additional_special_tokens": ["<|user|>", "<|system|>", "<|assistant|>", "<|end|>"]})
-    tokenizer.chat_template = TEMPLATE
+    tokenizer = tiny.chatting(tiny.CAUSAL[request.param][0]())
     folder = tmp_path_factory.mktemp("tiny") / request.param
-    return load(
-        CausalLM,
-        str(tiny.save_causal(request.param, folder, tokenizer=tokenizer, max_position_embeddings=512)),
-    )
+    tiny.save_causal(request.param, folder, tokenizer=tokenizer, max_position_embeddings=512)
+    return load(CausalLM, str(folder))
 
 
 def answered(model: CausalLM, question: Choose) -> tuple[float, ...]:

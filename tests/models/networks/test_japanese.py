@@ -55,6 +55,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.usefixtures("unexamined", "without_pages")
 def test_such_a_model_is_trained_saved_and_measured(base: Path, tmp_path: Path) -> None:
     rows = [Example(item.premise, item.hypothesis, "neutral") for item in ITEMS[:32]]
     done = finetune_nli(str(base), rows, NLI_RECIPE, tmp_path / "nli")

@@ -269,15 +269,15 @@ def test_pseudo_log_likelihood_equals_minicons(mini_en: MaskedLM, data: Path) ->
     from transformers import AutoModelForMaskedLM
 
     rows = pd.read_csv(data / "crows-pairs" / "crows_pairs_anonymized.csv")
-    sentences = [s for s in rows["sent_more"].drop_duplicates() if 5 <= len(s.split()) <= 12][:200]
-    assert len(sentences) == 200
+    sentences = [s for s in rows["sent_more"].drop_duplicates() if 5 <= len(s.split()) <= 12][:60]
+    assert len(sentences) == 60
     network = AutoModelForMaskedLM.from_pretrained(mini_en.network.config._name_or_path).float()
     # minicons calls what transformers 5 has dropped
     tokenizer = mini_en.tokenizer
     tokenizer.batch_encode_plus = tokenizer.__call__
     oracle = MaskedLMScorer(network, "cpu", tokenizer=tokenizer)
     compared = 0
-    for start in range(0, 200, 2):  # minicons pads a batch to its longest sentence: small ones are quicker
+    for start in range(0, 60, 2):  # minicons pads a batch to its longest sentence: small ones are quicker
         batch = sentences[start : start + 2]
         wanted = oracle.sequence_score(batch, reduction=lambda x: x.sum(0).item(), PLL_metric="original")
         for answer, want in zip(mini_en.answer([Likelihood(s) for s in batch]), wanted, strict=True):
@@ -285,4 +285,4 @@ def test_pseudo_log_likelihood_equals_minicons(mini_en: MaskedLM, data: Path) ->
                 continue
             assert answer.logp == pytest.approx(want, abs=1e-3)
             compared += 1
-    assert compared >= 190
+    assert compared >= 56

@@ -21,11 +21,7 @@ from helpers import tiny
 from helpers.typed import load, only
 from models.networks.test_first_mention import TOKENS, toy
 
-TEMPLATE = (
-    "{% for message in messages %}<|{{ message['role'] }}|>{{ message['content'] }}<|end|>{% endfor %}"
-    "{% if add_generation_prompt %}<|assistant|>{% endif %}"
-)
-pytestmark = pytest.mark.usefixtures("without_pages")
+pytestmark = pytest.mark.usefixtures("without_pages", "unexamined")
 
 
 @pytest.fixture(scope="module")
@@ -218,14 +214,9 @@ def test_chat_needs_a_template() -> None:
 
 
 def test_a_reply_goes_on_behind_the_template(tmp_path: Path) -> None:
-    tokenizer = tiny.continuing_bytes()
-    tokenizer.model_max_length = 512
-    tokenizer.add_special_tokens({"additional_special_tokens": ["<|user|>", "<|system|>", "<|assistant|>", "<|end|>"]})
-    tokenizer.chat_template = TEMPLATE
-    model = load(
-        CausalLM,
-        str(tiny.save_causal("gpt2", tmp_path / "chat", tokenizer=tokenizer, max_position_embeddings=512)),
-    )
+    tokenizer = tiny.chatting(tiny.continuing_bytes())
+    tiny.save_causal("gpt2", tmp_path, tokenizer=tokenizer, max_position_embeddings=512)
+    model = load(CausalLM, str(tmp_path))
     prompt = "Who is a nurse?"
     how: dict[str, Any] = {"chat": True, "longest": 1}
     replies = model.answer([Write(prompt, seed, **how) for seed in range(20)])

@@ -28,10 +28,9 @@ ASKED: dict[str, Any] = {"dataset": ["bbq-ambiguous", "bbq-disambiguated"], "opt
 
 
 @pytest.fixture(autouse=True)
-def bbq(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def bbq(shelf: Path) -> None:
     """Four templates of 12 questions, half of them about men; six questions of each are ambiguous."""
-    made_bbq.write(tmp_path / "data", made_bbq.rows(4))
-    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path / "data"))
+    made_bbq.write(shelf, made_bbq.rows(4))
 
 
 def sent(server: FakeServer) -> list[str]:
