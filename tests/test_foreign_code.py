@@ -132,6 +132,47 @@ def test_what_is_of_a_wrong_type_in_a_plugin_is_not_called_our_bug(
     assert any(name in printed for name in names), printed
 
 
+TABLES = {
+    "an error": "1 / 0",
+    "a number": "5",
+    "the ids as a column": "pandas.DataFrame({'id': ['a']})",
+    "half a character": "pandas.DataFrame({'text': ['\\ud800']})",
+    "what is no JSON": "pandas.DataFrame({'text': [object()]})",
+}
+
+
+@pytest.mark.parametrize("what", TABLES)
+def test_a_table_that_cannot_be_read_names_its_dataset(
+    what: str, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = f"table=lambda: {TABLES[what]}"
+    file.write_text("import pandas\n" + PLUGIN.replace("items=items", f"items=items, {table}", 1))
+    plugins.load_file(file)
+    shown = ["datasets", "show", "keys"]
+    exported = ["datasets", "export", "keys", "--out", str(file.with_suffix(".jsonl"))]
+    for words in (exported, shown) if "column" in what or what in ("an error", "a number") else (exported,):
+        assert terminal.run(app, words) == terminal.BAD_INPUT
+        printed = capsys.readouterr().err
+        assert "The table of the dataset 'keys' cannot be read" in printed
+        assert MINE in printed
+
+
+@pytest.mark.parametrize("line", ["1 / 0", "return 'high'", "return None"])
+def test_numbers_that_a_measure_cannot_compare_name_it(
+    line: str, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = f'    answers = ("one", "two")\n\n    def of_numbers(self, one, two):\n        {line}\n\n    def ask'
+    file.write_text(PLUGIN.replace("    def ask", more, 1))
+    scores = file.with_name("scores.csv")
+    scores.write_text("id,one,two\n" + "".join(f"{i},-1,-2\n" for i in range(12)))
+    plugins.load_file(file)
+    words = ["import", str(scores), "--dataset", "keys", "--measure", "median-gap"]
+    assert terminal.run(app, [*words, "--out", str(file.with_name("runs"))]) == terminal.BAD_INPUT
+    printed = capsys.readouterr().err
+    assert "The measure 'median-gap' failed on item '0'" in printed
+    assert MINE in printed
+
+
 def test_an_installed_package_that_ends_python_is_named(monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
     file.with_name("ends_at_once.py").write_text("import sys\nsys.exit()\n")
     monkeypatch.syspath_prepend(str(file.parent))

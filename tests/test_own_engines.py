@@ -14,6 +14,7 @@ from evenhand import (
     Dataset,
     EvenhandError,
     Finding,
+    Likelihood,
     LikelihoodDifference,
     ModelError,
     Pair,
@@ -263,6 +264,10 @@ BAD: list[tuple[str, Any]] = [
     *(("count_tokens", count) for count in [5, lambda *_: 5, lambda *_: [], lambda *_: ["x"] * 99]),
     *(("findings", findings) for findings in [5, lambda *_: [Finding("age", "fine", 5)], lambda *_: TWICE]),  # type: ignore
     *(("answers", answers) for answers in [5, lambda *_: 5, lambda *_: [5], lambda *_: [(99, Answer((-1.0,)))]]),
+    *(("reference", reference) for reference in [5, {Likelihood("a"): 5}, {5: Answer((-1.0,))}]),
+    *(("tolerance", tolerance) for tolerance in ["much", None]),
+    *(("good", good) for good in ["often", None]),
+    ("chats", "yes"),
     ("note", HALF),
     ("note", 5),
     ("overflowed", "many"),
@@ -271,6 +276,9 @@ BAD: list[tuple[str, Any]] = [
     ("fingerprint", HALF),
     *((name, property(lambda _: 1 / 0)) for name in ("about", "spend", "cannot", "chats", "reference", "plan")),
 ]
+
+
+RECOGNISED = {"reference": {Likelihood("a"): Answer((-1.0,))}, "tolerance": 0.1, "good": 0}
 
 
 @pytest.fixture
@@ -294,9 +302,23 @@ def test_an_ability_that_gives_nonsense_is_an_error_of_the_model(
         def answer(self, questions: Any) -> Any:
             return [Answer((-float(len(each.text)),), self.note) for each in questions]
 
+    if name in RECOGNISED:
+        Mine.answers = lambda self, questions: enumerate(self.answer(questions))  # type: ignore[attr-defined]
+        for ability, good in RECOGNISED.items():
+            setattr(Mine, ability, good)
     setattr(Mine, name, bad)
     if name == "requests":
         how["budget"] = 20
     with pytest.raises(EvenhandError, match=r"'mine|[Tt]he model|A model is"):
         evenhand.audit(Mine(), **how)
     assert not list(how["out"].rglob("run.json"))
+
+
+def test_findings_are_refused_before_they_are_logged(how: dict[str, Any], caplog: pytest.LogCaptureFixture) -> None:
+    class Mine(evenhand.Table):
+        def findings(self, language: str) -> list[Finding]:
+            return TWICE
+
+    with pytest.raises(BadInput, match="`findings` of the model 'table' failed.*half of a surrogate pair"):
+        evenhand.audit(Mine(lambda _: (-1.0,)), **how)
+    assert HALF not in caplog.text

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evenhand.analysis.change import Change, TwoValues, adjust_families, changes_frame, differences, two_values
+from evenhand.core.measure import summarising
 from evenhand.core.scores import generator
 from evenhand.core.shown import Shown
 from evenhand.measures import MEASURES
@@ -129,7 +130,8 @@ def side_by_side(runs: Sequence[StoredRun], dataset: str, measure: str) -> pd.Da
     has_estimands = any(value.estimand for value in values[0])
     unfit = ["unfit" if dataset in run.unmeasured else "" for run in runs]
     ranked = not of_two_kinds(runs) and not any(unfit)
-    marks = _marks(frames, task, len(values[0])) if ranked else {}
+    with summarising(MEASURES[measure]):
+        marks = _marks(frames, task, len(values[0])) if ranked else {}
     rows: list[dict[str, object]] = []
     for number, value in enumerate(values[0]):
         label = row_label(value.groups, value.estimand)

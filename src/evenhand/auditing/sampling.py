@@ -10,7 +10,7 @@ import pandas as pd
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Item
 from evenhand.core.loop import Task, measure_all
-from evenhand.core.measure import summary_of
+from evenhand.core.measure import summarising, summary_of
 from evenhand.core.model import Model
 from evenhand.core.scores import OfMeans, Result, Score, generator
 from evenhand.errors import BadInput
@@ -113,11 +113,11 @@ def deviations(
     """The deviation of `half` from `exact`, the same model in float32, on a sample of each task that both can score."""
     sampled = sampled_tasks(tasks, SAMPLE, seed)
     both = (measure_all(model, sampled, seed=seed) for model in (half, exact))
-    each = (
-        _deviation(task, in_half.scores, in_float32.scores, result, seed)
-        for task, in_half, in_float32, result in zip(tasks, *both, results, strict=True)
-    )
-    return [deviation for deviation in each if deviation is not None]
+    found = list[Deviation | None]()
+    for task, in_half, in_float32, result in zip(tasks, *both, results, strict=True):
+        with summarising(task.measure):
+            found.append(_deviation(task, in_half.scores, in_float32.scores, result, seed))
+    return [deviation for deviation in found if deviation is not None]
 
 
 def _deviation(

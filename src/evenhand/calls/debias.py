@@ -153,8 +153,9 @@ def debias(
         texts = how.texts_of(corpus)
     folder = out / "model"
     if is_worker_rank():
-        if how.trains:
-            how.apply(str(model), texts, folder)
+        with guarded():
+            if how.trains:
+                how.apply(str(model), texts, folder)
         raise SystemExit(0)  # what comes after a debiasing is for one process
     with lock_folder(out), showing(progress):
         base = source.load()

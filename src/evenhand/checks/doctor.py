@@ -1,6 +1,6 @@
 """The doctor: checks whether a model is fit to be measured."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
 
@@ -12,7 +12,7 @@ from evenhand.checks.stability import batching, half_precision, numbers
 from evenhand.checks.tokens import casing, length, mask_token, splitting, vocabulary, word_beginnings
 from evenhand.core.dataset import Dataset
 from evenhand.core.foreign import foreign, is_ours
-from evenhand.core.items import NliPair
+from evenhand.core.items import NliPair, check_readable
 from evenhand.core.model import CAREFUL, UNCHECKED, UNFIT, Finding, Findings, Model, TokenCounter, kind_of
 from evenhand.core.parameters import ONE_MODEL, Doctor, Loaded, describe
 from evenhand.core.progress import one_bar
@@ -105,10 +105,17 @@ def own_findings(model: Model, language: str) -> list[Finding]:
     """The findings of the model's own `findings` method; none if it has no such method."""
     if not isinstance(model, SelfChecked):
         return []
-    with foreign(f"`findings` of the model '{model.name}' failed", model):
-        findings = list(model.findings(language))
+    return _checked_findings("findings", model, lambda: model.findings(language))
+
+
+def _checked_findings(method: str, model: Model, give: Callable[[], Iterable[Finding]]) -> list[Finding]:
+    """What a method of a model gives, which must be findings whose texts can be read."""
+    with foreign(f"`{method}` of the model '{model.name}' failed", model):
+        findings = list(give())
         if not fits(findings, list[Finding]):
-            raise BadInput(f"`findings` of the model '{model.name}' must give a list of `Finding`s. Got {findings!r}.")
+            raise BadInput(f"`{method}` of the model '{model.name}' must give a list of `Finding`s. Got {findings!r}.")
+        for each in findings:
+            check_readable(each.check, each.says, each.do, *each.datasets)
         return findings
 
 
@@ -139,8 +146,7 @@ def preflight(
     if earlier and earlier.doctor:
         return earlier.doctor
     if isinstance(model, RunsInWorker):
-        with foreign(f"`ask` of the model '{model.name}' failed", model):
-            return tuple(model.ask(preflight, datasets, None, fits))
+        return tuple(_checked_findings("ask", model, lambda: model.ask(preflight, datasets, None, fits)))
     asks = isinstance(model, Examined | Selective) or (kind_of(model) == "vectors" and isinstance(model, TokenCounter))
     findings: dict[Finding, None] = {}
     for language in dict.fromkeys(dataset.language for dataset in datasets):

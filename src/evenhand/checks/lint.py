@@ -9,6 +9,7 @@ import pandas as pd
 
 from evenhand import datasets, models
 from evenhand.core.dataset import Dataset
+from evenhand.core.foreign import foreign
 from evenhand.core.items import NliPair, Pair
 from evenhand.core.model import TokenCounter
 from evenhand.core.parameters import Lint, describe
@@ -99,7 +100,8 @@ def _token_counter(name: str) -> Count:
 
     def count(texts: Sequence[str]) -> list[int]:
         known = [(text, Span(0, len(text))) for text in texts if text.strip()]
-        counts = iter(model.count_tokens(known))
-        return [next(counts) if text.strip() else 0 for text in texts]
+        with foreign(f"The model '{name}' failed to count tokens", model):
+            counts = iter(model.count_tokens(known))
+            return [int(next(counts)) if text.strip() else 0 for text in texts]
 
     return count

@@ -50,15 +50,18 @@ def datasets_show(
 ) -> None:
     """Describe a dataset and print its first rows."""
     from evenhand import datasets
+    from evenhand.core.dataset import table_of
 
     dataset = datasets.load(name, **option_values(option))
     terminal.show(f"{dataset.name}, version {dataset.version}: {len(dataset.items):,} items. {dataset.about}")
     for label, text in (("Source", dataset.source), ("Licence", dataset.licence), ("Flaws", dataset.flaws)):
         if text:
             terminal.show(f"{label}: {text}")
-    table = dataset.table().head(rows).replace(BREAKS, " ", regex=True)
-    table.index = table.index.astype(str).str.replace(BREAKS, " ", regex=True)
-    terminal.show("", table.to_csv(sep="\t", quoting=csv.QUOTE_NONE).rstrip("\n"))
+    with table_of(dataset) as table:
+        shown = table.head(rows).replace(BREAKS, " ", regex=True)
+        shown.index = shown.index.astype(str).str.replace(BREAKS, " ", regex=True)
+        lines = shown.to_csv(sep="\t", quoting=csv.QUOTE_NONE).rstrip("\n")
+    terminal.show("", lines)
 
 
 @app.command("export", epilog="Example: evenhand datasets export becpro-en --out becpro.tsv")
@@ -76,6 +79,7 @@ def datasets_export(
     If the dataset was released, the columns have the names of the release.
     """
     from evenhand import datasets
+    from evenhand.core.dataset import table_of
 
     check_known("format", [form] if form else [], (*TABLES, "lm-eval"))
     if form == "lm-eval":
@@ -96,17 +100,18 @@ def datasets_export(
         wanted = f".{form}" if form else f".{', .'.join(TABLES)}"
         raise BadInput(f"`out` must end in {wanted}. Got '{out}'.")
     check_new(out, force)
-    table = datasets.load(name, **option_values(option)).table()
-    if ending == "jsonl":
-        rows = table.rename_axis(str(table.index.name or "id")).reset_index().astype(object)
-        listed = rows.where(rows.notna(), None).to_dict("records")
-        text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in listed)
-        write_whole(out, lambda file: file.write(text.encode()))
-    elif ending == "csv":  # texts in quotation marks: a field may have any kind of line break
-        write_whole(out, lambda file: table.to_csv(file, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n"))
-    else:
-        _check_breaks(table.reset_index().astype(str), out)
-        write_whole(out, lambda file: table.to_csv(file, sep="\t", quoting=csv.QUOTE_NONE, lineterminator="\n"))
+    with table_of(datasets.load(name, **option_values(option))) as table:
+        if ending == "jsonl":
+            rows = table.rename_axis(str(table.index.name or "id")).reset_index().astype(object)
+            listed = rows.where(rows.notna(), None).to_dict("records")
+            text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in listed)
+        elif ending == "csv":  # texts in quotation marks: a field may have any kind of line break
+            text = table.to_csv(quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+        else:
+            _check_breaks(table.reset_index().astype(str), out)
+            text = table.to_csv(sep="\t", quoting=csv.QUOTE_NONE, lineterminator="\n")
+        data = text.encode()
+    write_whole(out, lambda file: file.write(data))
     terminal.show(f"{len(table):,} rows in {out}")
 
 

@@ -1,13 +1,14 @@
 """Datasets: items, and a design that says how they belong together, on which intervals and verdicts depend."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any, Literal, Self
 
 import pandas as pd
 
-from evenhand.core.foreign import is_ours
+from evenhand.core.foreign import foreign, is_ours
 from evenhand.core.items import Item, check_labels, check_readable, texts
 from evenhand.core.shown import Sections, add_sections
 from evenhand.core.typed import Named, check_fields, typed
@@ -186,6 +187,17 @@ class Dataset:
 def _table(items: Sequence[Item]) -> pd.DataFrame:
     rows = [dict(zip(("text", "other"), texts(item), strict=True)) | dict(item.groups) for item in items]
     return pd.DataFrame(rows, index=pd.Index([item.id for item in items], name="id"))
+
+
+@contextmanager
+def table_of(dataset: Dataset) -> Iterator[pd.DataFrame]:
+    """The rows of a dataset for export, to be read within the block: a fault of a user's table names the dataset."""
+    whose = f"The table of the dataset '{dataset.name}' cannot be read"
+    with foreign(whose, getattr(dataset.table, "func", dataset.table)):
+        table = dataset.table()
+        if not isinstance(table, pd.DataFrame) or table.index.nlevels > 1 or (table.index.name or "id") in table:
+            raise TypeError(f"it must be a DataFrame with ids as its index, and no column of that name. Got {table!r}")
+        yield table
 
 
 def base_name(dataset: str) -> str:

@@ -2,8 +2,8 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass, is_dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import astuple, dataclass, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -159,12 +159,22 @@ def score(item: Item, answers: Sequence[Answer], measure: Measure[Any]) -> Score
     with foreign(f"The measure '{measure.name}' failed on item '{item.id}'", measure):
         extra = dict(measure.keep(item, answers)) if hasattr(measure, "keep") else {}
         check_labels(extra, item.groups)
-        try:
-            value = number(measure.score(item, answers))
-            note = number_fault(value)
-        except Unscored as reason:
-            note = str(reason)
-        if note:
-            return Score(item.id, math.nan, item.groups, note, kept=extra)
-        prior = getattr(measure, "prior", None)
-        return Score(item.id, value, item.groups, prior=number(prior(answers)) if prior else math.nan, kept=extra)
+        scored = replace(_score_by(item, lambda: measure.score(item, answers)), kept=extra)
+        prior = None if scored.note else getattr(measure, "prior", None)
+        return replace(scored, prior=number(prior(answers))) if prior else scored
+
+
+def score_of_numbers(item: Item, numbers: Sequence[float], measure: Any) -> Score:
+    """The item's score, by a measure that only compares numbers: its `of_numbers`."""
+    with foreign(f"The measure '{measure.name}' failed on item '{item.id}'", measure):
+        return _score_by(item, lambda: measure.of_numbers(*numbers))
+
+
+def _score_by(item: Item, compute: Callable[[], float]) -> Score:
+    """The item's score; NaN, with the reason, if it cannot be added up or `compute` raises `Unscored`."""
+    try:
+        value = number(compute())
+        note = number_fault(value)
+    except Unscored as reason:
+        note = str(reason)
+    return Score(item.id, math.nan if note else value, item.groups, note)

@@ -43,6 +43,8 @@ def check_model(model: Any) -> None:
         check_readable(*map(str, names))
         for ability in () if is_ours(model) else ABILITIES.split():
             hasattr(model, ability)  # `isinstance` reads it, and so does code that no longer says whose fault it is
+        if not isinstance(getattr(model, "chats", False), bool):
+            raise TypeError(f"`chats` must be True or False. Got {reprlib.repr(model.chats)}")
         valid = fits(names, list[str]) and callable(getattr(model, "answer", None)) and kind_of(model) in KINDS
     if not valid:
         raise BadInput(

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.core.foreign import foreign, is_ours
+from evenhand.core.foreign import foreign, is_ours, number
 from evenhand.core.model import Model, Work, ask, check_answer, check_model
 from evenhand.core.questions import Answer, Question, Unplanned
 from evenhand.errors import BadInput, ModelError, RunError
@@ -195,12 +195,11 @@ class Remembering:
         self, model: Streams, questions: Sequence[Question], rest: Sequence[int], answers: Answers, store: Store
     ) -> None:
         fresh: list[tuple[int, Answer]] = []
-        known = model if isinstance(model, Recognisable) else None
-        written, good, unchecked = time.monotonic(), known and known.good, list[int]()
+        written, good, unchecked = time.monotonic(), -1, list[int]()
         try:
-            for place, answer in self._checked_answers(model, [questions[i] for i in rest]):
-                if known and known.good != good:
-                    unchecked, good = [], known.good
+            for place, answer, confirmed in self._checked_answers(model, [questions[i] for i in rest]):
+                if confirmed != good:
+                    unchecked, good = [], confirmed
                 unchecked.append(rest[place])
                 fresh.append((rest[place], answer))
                 if time.monotonic() - written > WRITTEN_EVERY:
@@ -221,7 +220,8 @@ class Remembering:
             )
         self.work += Work(inputs=len(rest), batches=len(rest))
 
-    def _checked_answers(self, model: Streams, questions: Sequence[Question]) -> Iterator[tuple[int, Answer]]:
+    def _checked_answers(self, model: Streams, questions: Sequence[Question]) -> Iterator[tuple[int, Answer, int]]:
+        """Yield the number of a question, its answer, and how often the model was confirmed to be the same one."""
         stream: Iterator[tuple[int, Answer]] | None = None
         while True:
             with foreign(f"The model '{self.name}' failed to answer", model):
@@ -229,7 +229,8 @@ class Remembering:
                 if (numbered := next(stream, None)) is None:
                     return
                 place, answer = numbered[0], check_answer(questions[numbered[0]], numbered[1])
-            yield place, answer
+                confirmed = int(model.good) if isinstance(model, Recognisable) else 0
+            yield place, answer, confirmed
 
     def _stored_values(self, store: Store, batch: Batch) -> Values | None:
         query = "SELECT logps, checksum FROM batches WHERE fingerprint = ? AND batch = ?"
@@ -274,17 +275,19 @@ def check_same_model(path: Path, model: Recognisable) -> None:
 
     A server may have put another model behind the same name.
     """
-    questions = list(model.reference)
+    with foreign(f"`reference` or `tolerance` of the model '{model.name}' cannot be read", model):
+        reference = {question: check_answer(question, answer) for question, answer in model.reference.items()}
+        tolerance, questions = number(model.tolerance), list(reference)
+        list(map(key, questions))
     with open_store(path) as store:
         before, _ = read_answers(store, model.fingerprint, questions)
         for i, answer in before.items():
-            now = model.reference[questions[i]]
-            if not (far := largest_difference(answer, now)) <= model.tolerance:
+            if not (far := largest_difference(answer, reference[questions[i]])) <= tolerance:
                 raise RunError(
                     f"Another model is behind the name '{model.name}' than when '{path.parent}' was begun: answers to "
                     f"one question differ by {far:.2g} nats. Choose another `name`, or start over with `fresh`."
                 )
-        Remembering(model, path)._keep(store, questions, dict(before), enumerate(model.reference.values()))
+        Remembering(model, path)._keep(store, questions, dict(before), enumerate(reference.values()))
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,10 @@ import numpy as np
 from evenhand.auditing.sampling import order_of_drawing, restrict_task
 from evenhand.auditing.spec import AuditSpec, PlannedTask
 from evenhand.core.dataset import Dataset, Datasets
+from evenhand.core.foreign import number
 from evenhand.core.items import Blank, Item, texts
-from evenhand.core.loop import Task, questions_of, score
-from evenhand.core.measure import Measures, Traits, Unscored, summarising, summary_of
+from evenhand.core.loop import Task, questions_of, score, score_of_numbers
+from evenhand.core.measure import Measures, Traits, summarising, summary_of
 from evenhand.core.model import check_answer
 from evenhand.core.questions import Answer, Fill, Question
 from evenhand.core.scores import Score
@@ -265,10 +266,7 @@ def scores_of(
         elif tuple(names) == SCORE:
             scores.append(_given_score(task, item, row))
         elif hasattr(task.measure, "of_numbers"):  # only compares the numbers, which may be on any scale
-            try:
-                scores.append(Score(item.id, task.measure.of_numbers(*row.numbers), item.groups))
-            except Unscored as reason:
-                scores.append(Score(item.id, nan, item.groups, str(reason)))
+            scores.append(score_of_numbers(item, row.numbers, task.measure))
         else:
             scores.append(score(item, _answers(task, item, row, kind), task.measure))
     return scores
@@ -278,7 +276,7 @@ def _given_score(task: Task, item: Item, row: ScoredRow) -> Score:
     """The score in the row. Raise an error if it is outside the measure's bounds, which hold for single items, too."""
     given = Score(item.id, row.numbers[0], item.groups)
     with summarising(task.measure):
-        value = summary_of(task.measure).inside(item.groups)([given])
+        value = number(summary_of(task.measure).inside(item.groups)([given]))
     low, high = Traits.of(task.measure).bounds
     if value < low or value > high:
         raise BadInput(

@@ -46,7 +46,7 @@ from evenhand.auditing.merging import (
 )
 from evenhand.auditing.spec import PlannedTask, Reader, caveats
 from evenhand.checks.fit import flaw_warnings
-from evenhand.core.dataset import Dataset, base_name
+from evenhand.core.dataset import Dataset, base_name, table_of
 from evenhand.core.files import from_json, json_lines, read_given
 from evenhand.core.items import Pair
 from evenhand.core.loop import Task, result
@@ -289,18 +289,19 @@ def predictions(path: str | Path) -> dict[str, dict[str, float]]:
 def _read_predictions(path: Path, task: Task) -> Iterator[ScoredRow]:
     """Yield a row for each predicted item, without numbers if it is incomplete; then one for each unknown sentence."""
     predicted = predictions(path)
-    table = task.dataset.table()
+    with table_of(task.dataset) as table:
+        items, rows = list(map(str, table.index)), table.to_dict("records")
     ids = [f"{label} id" for label in ("stereotype", "anti-stereotype", "unrelated")]
-    if not set(ids) <= set(table.columns):
+    if not {*ids, "task"} <= set(table.columns):
         known = "stereoset, stereoset-intrasentence or stereoset-intersentence"
         raise BadInput(f"For StereoSet's predictions, `dataset` must be {known}. Got '{task.dataset.name}'.")
-    left = {(kind, id) for kind in dict.fromkeys(table["task"]) for id in predicted.get(kind, {})}
-    for item, row in zip(table.index, table.to_dict("records"), strict=True):
+    left = {(kind, id) for kind in dict.fromkeys(row["task"] for row in rows) for id in predicted.get(kind, {})}
+    for item, row in zip(items, rows, strict=True):
         by_id, item_ids = predicted.get(row["task"], {}), [row[name] for name in ids]
         scores = tuple(by_id[id] for id in item_ids if id in by_id)
         left -= {(row["task"], id) for id in item_ids}
         if scores:
-            yield ScoredRow(f"{path}, item {item}", scores if len(scores) == len(ids) else (), str(item))
+            yield ScoredRow(f"{path}, item {item}", scores if len(scores) == len(ids) else (), item)
     for kind, id in sorted(left):
         yield ScoredRow(f"{path}, {kind}", (), id)
 
