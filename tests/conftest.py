@@ -152,7 +152,7 @@ def _remembered(builder: Callable[..., Dataset]) -> Callable[..., Dataset]:
 def unexamined() -> Iterator[None]:
     """Audits do not ask the doctor first: of tiny models that takes longer. For test files that look at no finding."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("evenhand.auditing.audit.preflight", lambda *_: ())
+        patch.setattr("evenhand.auditing.measuring.preflight", lambda *_: ())
         yield
 
 

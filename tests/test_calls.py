@@ -8,7 +8,7 @@ import pytest
 
 import evenhand
 from evenhand import BadInput, Gate, Rule, Table
-from evenhand.auditing.audit import named_sources
+from evenhand.auditing.sweep import named_sources
 from evenhand.models.engines import ENGINES, Engine
 from evenhand.models.loading.names import find
 from evenhand.runs.record import read_record
@@ -56,7 +56,7 @@ def test_a_damaged_run_is_judged_when_all_is_measured_not_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An audit that adds a dataset to a run whose results were cut off first scores these again."""
-    monkeypatch.setattr("evenhand.auditing.audit.preflight", lambda *_: ())
+    monkeypatch.setattr("evenhand.auditing.measuring.preflight", lambda *_: ())
     one, two = (pairs(tmp_path).rename(tmp_path / f"{name}.csv") for name in ("one", "two"))
     rule = Rule(measure="likelihood-lean", dataset="two", within=100)
     model, out = Table(leaning(1.0), name="mine", fingerprint="f" * 32), tmp_path / "runs"

@@ -42,7 +42,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 @pytest.fixture
 def values_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """No doctor before an audit, no page after it, no perplexity of a debiasing: slow, and no block shows them."""
-    monkeypatch.setattr("evenhand.auditing.audit.preflight", lambda *_: ())
+    monkeypatch.setattr("evenhand.auditing.measuring.preflight", lambda *_: ())
     monkeypatch.setattr("evenhand.show.page.runs.write", lambda runs, path: path.touch())
     monkeypatch.setattr("evenhand.calls.debias._held_out_answers", lambda *_: [])
 

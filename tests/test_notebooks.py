@@ -70,7 +70,7 @@ def test_the_cells_of_a_notebook_run_without_a_kernel_and_give_what_it_shows(
 ) -> None:
     """With neither doctor nor page, and no process that imports torch again."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("evenhand.auditing.audit.preflight", lambda *_: ())
+    monkeypatch.setattr("evenhand.auditing.measuring.preflight", lambda *_: ())
     monkeypatch.setattr("evenhand.show.page.runs.write", lambda runs, path: path.touch())
     name = "own_sentences_and_measure"
     names: dict[str, Any] = {"__name__": "__main__"}

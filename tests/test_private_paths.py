@@ -69,7 +69,7 @@ def test_no_output_names_the_home_folder(
         "~/data/pairs.csv",
     ]
     assert command("audit", model, *own, "--gate", policy, "--junit", "junit.xml") in (0, 1, 3)
-    monkeypatch.setattr("evenhand.auditing.audit.preflight", lambda *_: ())  # the same findings with each audit
+    monkeypatch.setattr("evenhand.auditing.measuring.preflight", lambda *_: ())  # the same findings with each audit
     for to in FORMATS:
         assert command(f"export runs/tiny --as {to} --out exported-{to} {EXTRA.get(to, '')}") == 0
     assert command("gate runs/tiny --junit again.xml --policy", policy) in (0, 1, 3)

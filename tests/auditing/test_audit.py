@@ -399,7 +399,7 @@ def test_our_own_fault_ends_with_70(
         raise ZeroDivisionError("ours")
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("evenhand.auditing.audit.measure_all", broken)
+    monkeypatch.setattr("evenhand.auditing.measuring.measure_all", broken)
     assert run_command(app, ["audit", "--limit", "5"]) == 70
     printed = capsys.readouterr().err
     assert "ZeroDivisionError: ours" in printed

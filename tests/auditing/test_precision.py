@@ -9,7 +9,7 @@ import torch
 
 import evenhand
 from evenhand import Answer, Likelihood, Pair, models
-from evenhand.auditing.sampling import deviations, warning
+from evenhand.auditing.precision import compare, doubts
 from evenhand.core.loop import measure_all
 from evenhand.core.questions import Question
 from evenhand.core.scores import Result, Value
@@ -62,15 +62,16 @@ def test_a_verdict_within_the_shift_is_marked(low: float, high: float, doubtful:
     lean = measure_all(Plain(), TASKS)[0]
     shift = measure_all(Shifted(Plain(), 0.1), TASKS)[0].value - lean.value
     assert shift != 0
-    (found,) = deviations(Shifted(Plain(), 0.1 * 0.1 / shift), Plain(), TASKS, [result_with(low, high)], seed=0)
+    compared = compare(Shifted(Plain(), 0.1 * 0.1 / shift), Plain, TASKS, [result_with(low, high)], seed=0)
+    (found,) = compared.deviations
     assert found.shift == pytest.approx(0.1, abs=1e-6)
     assert found.items == 100
     assert found.doubtful == doubtful
-    assert bool(list(warning(found, "bfloat16"))) == bool(doubtful)
+    assert bool(list(doubts(compared, "bfloat16"))) == bool(doubtful)
 
 
 def test_the_same_model_does_not_deviate() -> None:
-    (found,) = deviations(Plain(), Plain(), TASKS, [result_with(0.0001, 1.0)], seed=0)
+    (found,) = compare(Plain(), Plain, TASKS, [result_with(0.0001, 1.0)], seed=0).deviations
     assert (found.shift, found.largest, found.doubtful) == (0.0, 0.0, ())
 
 

@@ -7,7 +7,8 @@ import pytest
 
 import evenhand
 from evenhand import BadInput, Run
-from evenhand.auditing.audit import _in_order, named_sources, run_folder
+from evenhand.auditing.sweep import _in_order, named_sources
+from evenhand.auditing.writing import run_folder
 from evenhand.cli.app import app
 from evenhand.cli.terminal import BAD_INPUT
 from evenhand.cli.terminal import run as run_command

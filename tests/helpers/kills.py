@@ -95,7 +95,7 @@ def quick(drawing: float = 0) -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("evenhand.show.page.runs.write", write)
-        patch.setattr("evenhand.auditing.audit.preflight", lambda *_: ())
+        patch.setattr("evenhand.auditing.measuring.preflight", lambda *_: ())
         yield
 
 

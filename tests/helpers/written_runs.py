@@ -89,7 +89,7 @@ def row(
         model="mini",
         fingerprint="f",
         neutral=neutral,
-        verdict=decide(found, neutral, unfit=unfit),
+        verdict=decide(found, neutral, objection="unfit" if unfit else ""),
         judging=lambda dataset: of,
     )
 

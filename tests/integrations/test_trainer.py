@@ -241,7 +241,7 @@ def test_a_model_that_the_doctor_finds_unfit_is_refused_before_the_first_step(
     base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     finding = Finding("head", "unfit", "Nobody trained it.")
-    monkeypatch.setattr("evenhand.auditing.audit.preflight", lambda *_: (finding,))
+    monkeypatch.setattr("evenhand.auditing.measuring.preflight", lambda *_: (finding,))
     bias = BiasCallback(**PAIRS | {"first": 0}, every=1, out=tmp_path / "runs")
     for _ in range(2):  # the second time its run is there
         with pytest.raises(UnfitModel, match="^Head: .*trained.* `first`"):

@@ -44,7 +44,7 @@ def test_the_docs_show_what_the_example_prints(hosts: None, tmp_path: Path) -> N
 def test_a_model_that_reads_of_women_only_is_seen_to_expect_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evenhand.auditing.audit.preflight", lambda *_: ())  # which takes longer than all the rest
+    monkeypatch.setattr("evenhand.auditing.measuring.preflight", lambda *_: ())  # which takes longer than all the rest
     base = evenhand.load("mini-en", device="cpu")
     women = [text for text in stereotyped(1.0, size=200) if re.search(r"\b(she|her|herself)\b", text, re.I)]
     how: dict[str, Any] = {"use_cpu": True, "report_to": "none", "dataloader_pin_memory": False, "seed": 0}

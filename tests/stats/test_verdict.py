@@ -47,7 +47,8 @@ def test_where_the_rule_cannot_be_applied_it_says_why(change: dict[str, float], 
 
 
 def test_an_unfit_model_and_a_level_have_numbers_and_no_verdict() -> None:
-    assert decide(LEANS, unfit=True).why == "unfit"
+    assert decide(LEANS, objection="unfit").why == "unfit"
+    assert decide(LEANS, objection="not examined").word == "not examined"
     assert decide(LEANS, math.nan).why == "untested"
 
 

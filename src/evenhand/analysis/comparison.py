@@ -119,8 +119,8 @@ def side_by_side(runs: Sequence[StoredRun], dataset: str, measure: str) -> pd.Da
     value than every other model (for words that call for one gender: farther from it, on the right side), "worst" if
     it is shown to be farther than every other, and otherwise empty. Each of these comparisons must pass the rule of
     stats.verdict, with p adjusted over all comparisons of the table (Bonferroni). Items that one of the models could
-    not score are excluded for all. If a model is unfit, it has the mark "unfit", and no model is ranked. Causal models
-    are not ranked among others, since a measure is another quantity for them.
+    not score are excluded for all. If a model is unfit, or was not examined, this is its mark, and no model is ranked.
+    Causal models are not ranked among others, since a measure is another quantity for them.
     """
     task = same_task(runs, dataset, measure)
     frames = [run.scores_of(dataset, measure) for run in runs]
@@ -128,7 +128,11 @@ def side_by_side(runs: Sequence[StoredRun], dataset: str, measure: str) -> pd.Da
     frames = [frame[frame["id"].isin(ids)] for frame in frames]
     values = [rows_from(frame, task) or values_from(frame, task) for frame in frames]
     has_estimands = any(value.estimand for value in values[0])
-    unfit = ["unfit" if dataset in run.unmeasured else "" for run in runs]
+    audits = [run.record.audit_of(task) for run in runs]
+    unfit = [
+        ("unfit" if audit.examined else "not examined") if dataset in run.unmeasured else ""
+        for run, audit in zip(runs, audits, strict=True)
+    ]
     ranked = not of_two_kinds(runs) and not any(unfit)
     with summarising(MEASURES[measure]):
         marks = _marks(frames, task, len(values[0])) if ranked else {}

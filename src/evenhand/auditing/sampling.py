@@ -1,6 +1,6 @@
-"""Draw samples of datasets, partners together; compare half precision with float32 on one."""
+"""Draw samples of datasets, partners together."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,17 +9,8 @@ import pandas as pd
 
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Item
-from evenhand.core.loop import Task, measure_all
-from evenhand.core.measure import summarising, summary_of
-from evenhand.core.model import Model
-from evenhand.core.scores import OfMeans, Result, Score, generator
+from evenhand.core.loop import Task
 from evenhand.errors import BadInput
-from evenhand.runs.record import Deviation
-from evenhand.stats.estimate import side
-from evenhand.stats.intervals import Paired, clustered_interval
-
-SAMPLE = 100
-"""The most items of each dataset that are scored in both precisions."""
 
 
 def restrict_task(task: Task, items: Sequence[Item]) -> Task:
@@ -94,57 +85,3 @@ def _partner_key(item: Item, dataset: Dataset) -> object:
         return item.id
     apart = (dataset.partners.group, *dataset.partners.differ)
     return tuple(sorted((group, label) for group, label in item.groups.items() if group not in apart))
-
-
-def warning(deviation: Deviation, dtype: str) -> Iterator[str]:
-    """Yield a sentence if half precision may have moved a value to the other side of neutral."""
-    if deviation.doubtful:
-        yield (
-            f"{deviation.measure} on {deviation.dataset}: float32 may differ on {', '.join(deviation.doubtful)}. "
-            f"{dtype} shifts scores by {deviation.shift:+.4f} [{deviation.low:+.4f}, {deviation.high:+.4f}] "
-            f"({deviation.items} items). "
-            "Run it with `dtype='float32'`."
-        )
-
-
-def deviations(
-    half: Model, exact: Model, tasks: Sequence[Task], results: Sequence[Result], seed: int
-) -> list[Deviation]:
-    """The deviation of `half` from `exact`, the same model in float32, on a sample of each task that both can score."""
-    sampled = sampled_tasks(tasks, SAMPLE, seed)
-    both = (measure_all(model, sampled, seed=seed) for model in (half, exact))
-    found = list[Deviation | None]()
-    for task, in_half, in_float32, result in zip(tasks, *both, results, strict=True):
-        with summarising(task.measure):
-            found.append(_deviation(task, in_half.scores, in_float32.scores, result, seed))
-    return [deviation for deviation in found if deviation is not None]
-
-
-def _deviation(
-    task: Task, half: Sequence[Score], exact: Sequence[Score], result: Result, seed: int
-) -> Deviation | None:
-    both = [(a, b) for a, b in zip(half, exact, strict=True) if not np.isnan([a.value, b.value]).any()]
-    if not both:
-        return None
-    summary, rng = summary_of(task.measure), generator(seed, {"precision": result.measure})
-    values, in_float32 = (np.array([scores[place].value for scores in both]) for place in (0, 1))
-    if isinstance(summary, OfMeans):
-        values, in_float32 = summary.numbers(values), summary.numbers(in_float32)
-    differences = values - in_float32
-    clusters = [a.groups.get(task.dataset.cluster, a.id) for a, _ in both]
-    largest, shift = float(np.abs(differences).max()), float(differences.mean())
-    if isinstance(summary, OfMeans):
-        low, high = clustered_interval(differences, clusters, rng)
-    else:  # the shift of the value, not of the scores
-        change = Paired(summary.resampling([[b for _, b in both], [a for a, _ in both]], clusters)).difference
-        shift, (low, high) = change.value, change.interval(rng)
-    if np.isnan(shift):  # the value needs items that are not in the sample
-        return None
-    if np.isnan(low):  # too few clusters for an interval: use the largest difference of an item
-        low, high = -largest, largest
-    doubtful = tuple(
-        " ".join(value.groups.values()) or "all"
-        for value in result.estimates  # the value in float32 = the value in half precision - shift
-        if len({side(value.low - shift, value.high - shift, result.neutral) for shift in (0.0, low, high)}) > 1
-    )
-    return Deviation(result.dataset, result.measure, len(both), shift, low, high, largest, doubtful)

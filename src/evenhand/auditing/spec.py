@@ -237,7 +237,7 @@ def _argv(audit: AuditRecord, bundled: str, way: Way) -> list[str]:
             given.append(option if from_file else ("dataset", t.dataset_builder))
         given += [("measure", task.measure) for task in audit.tasks]
     known = {name for t in audit.tasks if t.measure in measures.MEASURES for name in measures.options_of(t.measure)}
-    asked, in_chats = way.select(known), "server" in loaded
+    asked, in_chats = way.select(known), audit.served
     chat = [] if asked.get("chat", in_chats) == in_chats else ["--chat" if asked["chat"] else "--no-chat"]
     system = ("system", way.file) if way.file else ("option", f"system={way.system}")
     given += [system if asked.get("system") else ("system", None), ("temperature", asked.get("temperature"))]

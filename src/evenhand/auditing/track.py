@@ -7,8 +7,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from evenhand.auditing.audit import named_sources, run_folder
 from evenhand.auditing.spec import AuditSpec
+from evenhand.auditing.sweep import named_sources
+from evenhand.auditing.writing import run_folder
 from evenhand.core.files import CHECKPOINT, from_json, prepare, read_parsed, real_path
 from evenhand.core.typed import Named
 from evenhand.errors import BadInput, OtherModel, RunError

@@ -11,13 +11,15 @@ from typing import Annotated, Any, Unpack
 import pandas as pd
 
 from evenhand.analysis.tracking import Track, make_track
-from evenhand.auditing import merging
-from evenhand.auditing.audit import named_sources, run_audit, run_folder
-from evenhand.auditing.audit import sweep as sweep_sources
+from evenhand.auditing.audit import run_audit
 from evenhand.auditing.importing.row_scores import Foreign
 from evenhand.auditing.importing.scores import import_scores
+from evenhand.auditing.rescoring import rescore as rescore_run
 from evenhand.auditing.spec import AuditSpec, PlannedTask
+from evenhand.auditing.sweep import named_sources
+from evenhand.auditing.sweep import sweep as sweep_sources
 from evenhand.auditing.track import measure_checkpoints
+from evenhand.auditing.writing import run_folder
 from evenhand.core import parameters as ask
 from evenhand.core.dataset import Datasets
 from evenhand.core.files import write_whole
@@ -61,9 +63,10 @@ class TrackOptions(ask.Tracked, total=False):
 
 @dataclass(frozen=True)
 class GateAndPage:
-    """Judges each run by the gate, if there is one, and writes the page of the run, while its folder is locked."""
+    """Judges each run by the gate and writes its page, if they are wanted, while the folder of the run is locked."""
 
     gate: Gate | None = None
+    page: bool = True
 
     def check(self, tasks: Sequence[PlannedTask], path: Path, existing: RunRecord | None) -> None:
         """Raise an error if a rule of the gate needs a value that a run of these tasks does not have."""
@@ -75,6 +78,8 @@ class GateAndPage:
         """Judge the run, then write its page."""
         if self.gate:
             self.gate.judge(run).save(run.path)
+        if not self.page:
+            return
         from evenhand.show.page import runs as page
 
         try:
@@ -141,14 +146,14 @@ def _audit(
     name: str | None,
     *,
     out: str | Path = "runs",
-    fresh: bool = False,
     gate: Gate | str | Path | None = None,
     baseline: Run | str | Path | None = None,
-    progress: bool | None = None,
+    page: bool = True,
+    **how: Any,
 ) -> Run:
     path = run_folder(name or source.name, out)
-    reader = GateAndPage(Gate.of(gate, baseline))
-    return Run.load(run_audit(source, spec, path, name, reader, fresh=fresh, progress=progress))
+    reader = GateAndPage(Gate.of(gate, baseline), page)
+    return Run.load(run_audit(source, spec, path, name, reader, **how))
 
 
 @describe(models=ask.MODELS)
@@ -215,7 +220,7 @@ def rescore(path: StoredRun | str | Path, *, file: str | Path | Sequence[str | P
     looked for there, then from the run's folder and the two above.
     """
     files = [file] if isinstance(file, str | Path) else file
-    return Run.load(merging.rescore(path, [Path(name) for name in files], GateAndPage()))
+    return Run.load(rescore_run(path, [Path(name) for name in files], GateAndPage()))
 
 
 @describe(ask.ImportOptions)

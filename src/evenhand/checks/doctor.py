@@ -21,7 +21,6 @@ from evenhand.errors import BadInput, UnfitModel, UnknownName
 from evenhand.models import ModelSource, check_keywords
 from evenhand.models.base import Examined, RunsInWorker, Selective, SelfChecked, refusal
 from evenhand.models.loading.names import DEFAULT
-from evenhand.runs.record import AuditRecord
 
 Check = Callable[[Case], Iterator[Finding]]
 LOOKING: tuple[Check, ...] = (mask_token, word_beginnings, casing, vocabulary, splitting, length)
@@ -136,17 +135,13 @@ def _check_name(check: Check) -> str:
     return check.__name__.replace("_", " ")
 
 
-def preflight(
-    model: Model, datasets: Sequence[Dataset], earlier: AuditRecord | None = None, fits: Mapping[str, Fit] | None = None
-) -> tuple[Finding, ...]:
-    """The findings of an audit before it measures; if an `earlier` audit of the same tasks has findings, these.
+def preflight(model: Model, datasets: Sequence[Dataset], fits: Mapping[str, Fit] | None = None) -> tuple[Finding, ...]:
+    """The findings of an audit before it measures.
 
     A model that only has `answer` is asked nothing but the questions of the audit, since each question may cost money.
     """
-    if earlier and earlier.doctor:
-        return earlier.doctor
     if isinstance(model, RunsInWorker):
-        return tuple(_checked_findings("ask", model, lambda: model.ask(preflight, datasets, None, fits)))
+        return tuple(_checked_findings("ask", model, lambda: model.ask(preflight, datasets, fits)))
     asks = isinstance(model, Examined | Selective) or (kind_of(model) == "vectors" and isinstance(model, TokenCounter))
     findings: dict[Finding, None] = {}
     for language in dict.fromkeys(dataset.language for dataset in datasets):

@@ -136,7 +136,8 @@ def audit(
     resume an audit that was stopped.
     """
     terminal.log_as(quiet=quiet, verbose=verbose, file=log_file)
-    from evenhand.auditing.audit import named_sources, run_folder
+    from evenhand.auditing.sweep import named_sources
+    from evenhand.auditing.writing import run_folder
     from evenhand.calls.audit import sweep, ways_of
 
     models, gate, ways = models or [ask.DEFAULT], given.get("gate"), ways_of(given)
@@ -174,7 +175,7 @@ def audit(
         unmeasured += [f"'{name}' cannot be asked {datasets}." for name, datasets in lacking.items() if datasets]
     if unmeasured and code == 0:
         raise UnfitModel(f"{' '.join(unmeasured)} Everything else was measured.")
-    if code == 0:
+    if code == 0 and given["page"]:
         terminal.check_pages(run.path for run in runs)
     if gate is not None:
         raise typer.Exit(code)
@@ -298,8 +299,8 @@ def import_scores(yes: Yes = False, as_json: Json = False, **given: Unpack[ask.I
 
     Rows are matched with the items of the dataset by id or text. The run records where its scores come from.
     """
-    from evenhand.auditing.audit import run_folder
     from evenhand.auditing.importing.scores import name_of
+    from evenhand.auditing.writing import run_folder
     from evenhand.calls.audit import from_scores
 
     fresh = given["fresh"]

@@ -155,5 +155,14 @@ class Finding:
         return not self.datasets or dataset in self.datasets
 
 
+NOT_EXAMINED = Finding(
+    "fitness",
+    CAREFUL,
+    "The doctor was left out, so it is not known whether the model is fit to be measured.",
+    "Audit it again with `doctor=True`.",
+)
+"""The one finding of an audit whose doctor was left out."""
+
+
 class Findings(Shown, list[Finding]):
     """What the doctor found, a list that shows itself as a table in a notebook."""

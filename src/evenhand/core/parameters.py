@@ -223,6 +223,10 @@ class Results(TypedDict, total=False):
     out: Annotated[str | Path, Says("Write runs to OUT/<model>/.", default="runs", kind=Path)]
     name: Annotated[str | None, Says("Name of the run and its folder. Default: the model's.")]
     fresh: Annotated[bool, Says("Delete the run's earlier results and start over.", "--fresh", default=False)]
+    doctor: Annotated[
+        bool, Says("Let the doctor examine the model first. Without it, no number has a verdict.", default=True)
+    ]
+    page: Annotated[bool, Says("Write the run's page.", default=True)]
 
 
 @in_group(GATE)

@@ -15,7 +15,7 @@ from evenhand.core.estimands import ItemRow, SummaryRow, rows
 from evenhand.core.files import public_path, real_path
 from evenhand.core.loop import Task
 from evenhand.core.measure import summarising
-from evenhand.core.model import UNCHECKED, Finding
+from evenhand.core.model import NOT_EXAMINED, UNCHECKED, Finding
 from evenhand.core.typed import check_fields, typed
 from evenhand.errors import BadInput, UnknownName
 from evenhand.gate.policy import MAX_UNSCORED, Rule, read
@@ -226,6 +226,8 @@ class Gate:
 
 def _concern(doctor: Sequence[Finding], dataset: str) -> str:
     """The doctor's objection to a verdict on this dataset, with the doctor's advice; empty if there is none."""
+    if NOT_EXAMINED in doctor:
+        return f"{NOT_EXAMINED.says} {NOT_EXAMINED.do}"
     about = [finding for finding in doctor if finding.about(dataset)]
     unfit = [finding.do for finding in about if finding.verdict == "unfit"]
     unchecked = any(finding.check == UNCHECKED for finding in about)

@@ -7,7 +7,6 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +15,11 @@ from accelerate.utils import broadcast_object_list
 from transformers import Trainer, TrainerCallback
 from transformers.integrations import is_deepspeed_zero3_enabled
 
-from evenhand.auditing.audit import run_tasks
-from evenhand.auditing.merging import finish
+from evenhand.auditing.measuring import Measuring
 from evenhand.auditing.spec import AuditSpec, PlannedTask
+from evenhand.auditing.writing import made, open_run
 from evenhand.calls.audit import GateAndPage
-from evenhand.core.files import prepare, real_path
+from evenhand.core.files import real_path
 from evenhand.core.loop import questions_of
 from evenhand.core.progress import showing
 from evenhand.core.way import UNASKED
@@ -165,23 +164,23 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         path = self.out / _run_name(step)
         model = wrap(network, self._tokenizer, path.name, **self._loading)
         record = read_record(path)
-        known = self._way.identity(model.fingerprint)
-        if record and record.fingerprint == known["fingerprint"]:
+
+        if record and record.fingerprint == self._way.identity(model.fingerprint)["fingerprint"]:
             run = Run.load(path)
         else:
-            prepare(path)
             devices = [network.device] if network.device.type == "cuda" else []
             audit_log = logging.getLogger("evenhand.auditing")
-            with torch.random.fork_rng(devices), folder.lock_folder(path), showing(False), ExitStack() as after:
+            records, tasks = [each.record for each in self._tasks], [each.task for each in self._tasks]
+            with torch.random.fork_rng(devices), showing(False), ExitStack() as after:
                 after.callback(audit_log.setLevel, audit_log.level)
                 if self.measured:  # or the audit of every step would log the same lines
                     audit_log.setLevel(logging.ERROR)
+                after.enter_context(made(path))
+                opened = after.enter_context(open_run(path, model, records, self._way, fresh=True))
                 folder.clear(path)
-                audits, results = zip(*run_tasks(model, self._tasks, path, path.name), strict=True)
-                audits = tuple(replace(audit, suite=self._spec.suite) for audit in audits)
-                record = RunRecord(model=path.name, **known, audits=audits, sha256={})
-                tasks = [planned.task for planned in self._tasks]
-                run = Run.load(finish(path, record, tasks, list(chain(*results)), GateAndPage()))
+                audits, results = Measuring(model, path / folder.ANSWERS, path.name).measure(self._tasks)
+                audits = [replace(audit, suite=self._spec.suite) for audit in audits]
+                run = Run.load(opened.commit(path.name, audits, tasks, results, GateAndPage()))
         unfit = [finding for audit in run.record.audits for finding in audit.doctor if finding.verdict == "unfit"]
         if unfit and not step:
             raise UnfitModel(

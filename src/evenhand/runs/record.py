@@ -11,12 +11,13 @@ from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 from evenhand.core.dataset import Kinds, Partners
 from evenhand.core.files import write_whole
 from evenhand.core.measure import LAST, Better, Favours
-from evenhand.core.model import UNCHECKED, Finding, Work
+from evenhand.core.model import NOT_EXAMINED, UNCHECKED, Finding, Work
 from evenhand.core.way import UNASKED, Way
 from evenhand.errors import BadInput, NewerRun, RunError
 from evenhand.runs.files import RESTORE, describe_error, plain_json, read_json, recover, validate
 from evenhand.runs.migration import SAMPLE as SAMPLE
 from evenhand.runs.migration import migrate
+from evenhand.stats.verdict import Objection
 
 Finite = Annotated[float, Field(allow_inf_nan=False, ge=-1e100, le=1e100)]
 """A finite number, small enough that sums and products of a few are finite, too. Answers are at most 1e60."""
@@ -192,15 +193,28 @@ class AuditRecord:
     imported: Imported | None = None
     """The origin of scores that were computed elsewhere; then no model was asked or checked."""
 
-    def unfit_for(self, task: TaskRecord) -> bool:
-        """Whether the doctor found the model unfit for what the task measures."""
-        return any(finding.verdict == "unfit" and finding.about(task.dataset) for finding in self.doctor)
+    @property
+    def served(self) -> bool:
+        """Whether the model was behind a server, which we or another program asked."""
+        return "server" in self.loaded or "settings" in self.loaded
+
+    @property
+    def examined(self) -> bool:
+        """Whether the doctor was not left out."""
+        return NOT_EXAMINED not in self.doctor
+
+    def objection(self, task: TaskRecord) -> Objection:
+        """Why a number of the task has no verdict, as far as the doctor knows."""
+        unfit = any(finding.verdict == "unfit" and finding.about(task.dataset) for finding in self.doctor)
+        return "unfit" if unfit else "" if self.examined else "not examined"
 
     @property
     def diagnosis(self) -> str:
         """The doctor's worst verdict, and the checks that gave it: "fine", "careful: casing", "not checked"."""
         if self.imported:
             return f"not checked: scores {self.imported.description}"
+        if not self.examined:
+            return f"{UNCHECKED}: the doctor was left out"
         for verdict in ("unfit", "careful"):
             if checks := [finding.check for finding in self.doctor if finding.verdict == verdict]:
                 return f"{verdict}: {', '.join(dict.fromkeys(checks))}"
@@ -229,8 +243,7 @@ class RunRecord:
     @property
     def model_alone(self) -> str:
         """The model's name, without how it was asked."""
-        in_chats = "server" in self.loaded or "settings" in self.loaded
-        return self.model.removesuffix(self.asked.words(in_chats=in_chats))
+        return self.model.removesuffix(self.asked.words(in_chats=self.audits[-1].served))
 
     @property
     def tasks(self) -> tuple[TaskRecord, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from evenhand import measures
 from evenhand.core.dataset import base_name
+from evenhand.core.model import NOT_EXAMINED
 from evenhand.runs.record import AuditRecord, RunRecord, TaskRecord
 from evenhand.runs.values import ValueRecord
 from evenhand.stats.estimate import Estimate, reach
@@ -14,6 +15,7 @@ from evenhand.stats.verdict import MOST_UNSCORED, Lean, decide, size
 
 FEMALE_MALE = ", female - male"
 """The suffix that policies and tables add to a measure's name for its mean difference over pairs, female - male."""
+UNEXAMINED = f"{NOT_EXAMINED.says} {NOT_EXAMINED.do}"
 NO_ESTIMATE, UNTESTED = Estimate(math.nan), Lean(0, "untested")
 
 
@@ -114,10 +116,12 @@ class Row(OfTask, Number):
 
     @property
     def unmeasured(self) -> str:
-        """Why the model could not be measured here, and what to try; empty if it could."""
+        """Why the model could not be measured here, or why nothing is judged, and what to try; empty otherwise."""
         unfit = (each for each in self.audit.doctor if each.verdict == "unfit" and each.about(self.dataset))
         if finding := next(unfit, None):
             return f"{finding.says} {finding.do}"
+        if not self.audit.examined:
+            return UNEXAMINED
         share = self.unscored / (self.n + self.unscored or 1)
         if self.task.better != "closer" or share < MOST_UNSCORED:
             return ""
@@ -189,7 +193,7 @@ def make_rows(values: Sequence[ValueRecord], record: RunRecord, judging: Callabl
                 spec=number_form(task, neutral, value.contrast or value.estimand),
                 narrow=replace(estimate, low=low, high=high),
                 prior=math.nan if value.prior is None else value.prior,
-                verdict=decide(estimate, neutral, unfit=audit.unfit_for(task)),
+                verdict=decide(estimate, neutral, objection=audit.objection(task)),
                 main=value in main,
                 judging=judging,
             )
@@ -212,7 +216,9 @@ def unmeasured_in_words(rows: Sequence[Row]) -> str:
         titles.setdefault(why, []).append(str(dataset_words(dataset).get("title", dataset)))
     some = any(row.dataset not in whys for row in rows if row.headline and row.task.better == "closer")
     parts = ((f" on {', '.join(names)}" if some else "", why) for why, names in titles.items())
-    return " ".join(f"could not be measured{where}. {why}" for where, why in parts).rstrip()
+    return " ".join(
+        f"{'has no verdict' if why == UNEXAMINED else 'could not be measured'}{where}. {why}" for where, why in parts
+    ).rstrip()
 
 
 def headline(rows: Sequence[Row]) -> Row:

@@ -58,6 +58,8 @@ def estimate(row: Mapping[Any, Any], value: str = "value", prefix: str = "") -> 
     return Estimate(row[value], row[f"{prefix}low"], row[f"{prefix}high"])
 
 
+UNFIT = {"unfit": "the model could not be measured here", "not examined": "the doctor was left out"}
+"""The marks of models of which nothing is judged."""
 VERDICTS = {"fine": "green", "not tested": "dim", "careful": "yellow", "unfit": "bold red"}
 
 
@@ -84,8 +86,8 @@ def models(rows: pd.DataFrame, dataset: str, measure: str, reading: str = "") ->
     ]
     title = line(f"{readings.dataset(dataset)} · {dataset} · {measure}: models side by side", "bold")
     marks = set(rows["mark"]) - {""}
-    notes = ["best and worst: every comparison passes the test, adjusted over the table"] if marks - {"unfit"} else []
-    notes += ["unfit: the model could not be measured here"] if "unfit" in marks else []
+    notes = ["best and worst: every comparison passes the test, adjusted over the table"] if marks - {*UNFIT} else []
+    notes += [f"{mark}: {why}" for mark, why in UNFIT.items() if mark in marks]
     remarks = [line(note, "dim") for note in notes or ["no model is shown to be best or worst"]]
     return Group(title, line(reading, "dim"), table([*shown, *names], lines, left=shown), *remarks)
 

@@ -4,7 +4,7 @@ A value leans if its 95 % interval excludes the neutral value and its p, adjuste
 below .05. Stereotype and default of all items are one family, the rows below them another; if stereotype and default
 cannot be told apart, all rows of one dataset and measure are a family. A change counts if the same holds for the change
 in distance from neutral. If too few words were tested for any result to pass, half of the items or more have no score,
-or the model is unfit, there is no verdict.
+the model is unfit, or the doctor was left out, there is no verdict.
 """
 
 import math
@@ -32,7 +32,9 @@ MOST_UNSCORED = 0.5
 """From this share of items without a score on there is no verdict: the others may be of another sort."""
 
 AnyEstimate = TypeVar("AnyEstimate", bound=Estimate)
-Reason = Literal["", "no value", "unfit", "unscored", "untested", "no interval", "too few"]
+Objection = Literal["", "unfit", "not examined"]
+"""What the doctor says against a verdict: the model is unfit, or the doctor was left out."""
+Reason = Literal[Objection, "no value", "unscored", "untested", "no interval", "too few"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +50,12 @@ class Lean:
         return self.why or {-1: "below", 0: "not shown", 1: "above"}[self.side]
 
 
-def decide(estimate: Estimate, neutral: float = 0.0, *, unfit: bool = False) -> Lean:
+def decide(estimate: Estimate, neutral: float = 0.0, *, objection: Objection = "") -> Lean:
     """Apply the rule to an estimate whose p was adjusted by `adjust`."""
     if not estimate.known:
         return Lean(0, "no value")
-    if unfit:
-        return Lean(0, "unfit")
+    if objection:
+        return Lean(0, objection)
     if not estimate.needed or math.isnan(neutral):
         return Lean(0, "untested")
     if estimate.unscored and estimate.unscored >= MOST_UNSCORED * (estimate.n + estimate.unscored):

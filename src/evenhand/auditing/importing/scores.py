@@ -19,7 +19,6 @@ from typing import Any
 import pandas as pd
 
 from evenhand._version import __version__
-from evenhand.auditing.audit import run_folder
 from evenhand.auditing.importing import inspect_log
 from evenhand.auditing.importing.row_scores import (
     EXPORTED,
@@ -36,15 +35,9 @@ from evenhand.auditing.importing.row_scores import (
     scores_of,
 )
 from evenhand.auditing.importing.texts import is_of_prompts, score_texts
-from evenhand.auditing.merging import (
-    add_outcomes,
-    audits_to_keep,
-    check_overwrite,
-    existing_record,
-    finish,
-    output_folder,
-)
+from evenhand.auditing.outcomes import with_outcomes
 from evenhand.auditing.spec import PlannedTask, Reader, caveats
+from evenhand.auditing.writing import check_joins, made, open_run, run_folder
 from evenhand.checks.fit import flaw_warnings
 from evenhand.core.dataset import Dataset, base_name, table_of
 from evenhand.core.files import from_json, json_lines, read_given
@@ -61,7 +54,7 @@ from evenhand.measures import MEASURES
 from evenhand.models.table import Table
 from evenhand.runs import folder
 from evenhand.runs.folder import StoredRun
-from evenhand.runs.record import AuditRecord, Imported, RunRecord, read_record
+from evenhand.runs.record import AuditRecord, Imported, read_record
 from evenhand.stats.estimate import number_fault
 
 log = logging.getLogger(__name__)
@@ -113,19 +106,12 @@ def import_scores(
         seconds=round(time.monotonic() - clock, 1),
         imported=read.origin,
     )
-    if not fresh:
-        check_overwrite(path, read_record(path), (), read.way)  # says more of another way of asking than the next line
-        check_overwrite(path, existing_record(path, model), records, read.way)
-    with output_folder(path), folder.lock_folder(path):
-        earlier = None if fresh else existing_record(path, model)
-        stays = audits_to_keep(earlier, records)
-        before = StoredRun.load(path) if stays else None
-        audits = (*stays, add_outcomes(audited, tasks, results))
-        way = earlier.asked.join(read.way) if earlier and stays else read.way
-        record = RunRecord(model=name, **way.identity(model.fingerprint), audits=audits, sha256={})
-        run = finish(path, record, tasks, results, reader, before)
+    if not fresh and (earlier := read_record(path)):
+        check_joins(path, earlier, (), read.way)  # says more of another way of asking than that the model is another
+    with made(path), open_run(path, model, records, read.way, fresh=fresh) as run:
+        stored = run.commit(name, [with_outcomes(audited, tasks, results)], tasks, results, reader)
         (path / folder.ANSWERS).unlink(missing_ok=True)  # with `fresh`, the folder may have answers of another run
-        return run
+        return stored
 
 
 def name_of(file: Path) -> str:

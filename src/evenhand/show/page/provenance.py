@@ -23,9 +23,8 @@ def _facts(run: StoredRun) -> Iterator[tuple[str, Any]]:
     yield "asked", about.asked.description(*(field for field in about.asked.options if field != "system"))
     yield "system prompt", about.asked.system
     yield "system prompt from", about.asked.file
-    imported = any(audit.imported for audit in about.audits)
+    imported, served = any(audit.imported for audit in about.audits), about.audits[-1].served
     loaded = about.loaded
-    served = "server" in loaded or "settings" in loaded
     whose = "name, how it is asked" if served else "name, file" if imported else "weights, tokenizer, dtype"
     yield f"fingerprint ({whose})", about.fingerprint
     for name in (

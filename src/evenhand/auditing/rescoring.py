@@ -1,0 +1,82 @@
+"""Score a run again from its kept answers, without its model."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from evenhand import suites
+from evenhand.auditing.outcomes import with_outcomes
+from evenhand.auditing.sampling import restrict_task, sampled_tasks
+from evenhand.auditing.spec import Reader
+from evenhand.core.loop import Task, measure_all
+from evenhand.core.scores import Result
+from evenhand.errors import RunError
+from evenhand.models.cache import CachedAnswers
+from evenhand.runs import folder
+from evenhand.runs.folder import ANSWERS, StoredRun
+from evenhand.runs.record import SAMPLE, AuditRecord, TaskRecord
+
+log = logging.getLogger(__name__)
+
+
+def rescore(path: StoredRun | str | Path, files: Sequence[Path], reader: Reader) -> StoredRun:
+    """Score a run again: see `evenhand.rescore`."""
+    run = StoredRun.load(path, checked=False)
+    if imported := next((audit.imported for audit in run.record.audits if audit.imported), None):
+        raise RunError(
+            f"'{path}' has scores {imported.description}, and no answers that could be scored again. Import the file "
+            "again with `fresh`."
+        )
+    with folder.lock_folder(run.path):
+        run = _score_again(run, files)
+        reader.read(run)
+    return run
+
+
+def restore(path: Path) -> StoredRun:
+    """Load the run in this locked folder; if results were edited or not completely written, score the answers again."""
+    try:
+        return StoredRun.load(path)
+    except RunError:
+        run = StoredRun.load(path, checked=False)  # raises if the record itself is damaged
+        if any(audit.imported for audit in run.record.audits):
+            raise
+        log.warning(f"Writing to '{path}' was interrupted, or results changed. They are scored again.")
+        return _score_again(run)
+
+
+def _score_again(run: StoredRun, files: Sequence[Path] = ()) -> StoredRun:
+    places = [*(file.expanduser() for file in files), run.path, run.path / "..", run.path / "../.."]
+    way = run.record.asked
+    answers = CachedAnswers(run.path / ANSWERS, run.record.model, run.record.weights)
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    audits: list[AuditRecord] = []
+    tasks: list[Task] = []
+    results: list[Result] = []
+    for audited in run.record.audits:
+        whole = suites.rebuild(audited.tasks, audited.kind, way, places)
+        again = [_task_on_measured_items(run, *each) for each in zip(whole, audited.tasks, strict=True)]
+        scores = measure_all(answers, again, seed=audited.tasks[0].seed)
+        records = tuple(
+            replace(suites.record(task), **{name: getattr(before, name) for name in SAMPLE})
+            for task, before in zip(again, audited.tasks, strict=True)
+        )
+        audits.append(with_outcomes(replace(audited, tasks=records, rescored=now), again, scores))
+        tasks += again
+        results += scores
+    asked = way.join(suites.way_of(tasks, way.file)).identity(run.record.weights)
+    items = {task.dataset.name: task.dataset.items for task in tasks}
+    return folder.write(run.path, replace(run.record, audits=tuple(audits), **asked), results, items)
+
+
+def _task_on_measured_items(run: StoredRun, task: Task, record: TaskRecord) -> Task:
+    if not record.partial or record.limit is None:
+        return task
+    try:
+        ids = set(run.scores_of(*record.name)["id"])
+    except RunError:  # the scores are damaged; drawing again gives the same sample
+        (task,) = sampled_tasks([task], record.limit, record.seed, clusters=record.budget is not None)
+        return task
+    return restrict_task(task, [item for item in task.dataset.items if item.id in ids])

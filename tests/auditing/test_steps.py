@@ -1,0 +1,62 @@
+"""The steps of an audit that can be left out: the doctor and the page."""
+
+from pathlib import Path
+
+import pytest
+
+import evenhand
+from evenhand import Gate, Rule, Run
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
+from helpers.audited_runs import audited
+
+RULE = Rule(measure="likelihood-lean", within=9.0)
+
+
+def test_without_its_page_a_run_is_complete(tmp_path: Path) -> None:
+    run = audited(tmp_path, "mine", 1.0, page=False)
+    assert run.results
+    assert not (run.path / "report.html").exists()
+    audited(tmp_path, "mine", 1.0)
+    assert (run.path / "report.html").exists()
+    audited(tmp_path, "mine", 1.0, page=False)  # a page of other results must not stay
+    assert not (run.path / "report.html").exists()
+
+
+def test_without_the_doctor_numbers_have_no_verdict_and_the_record_says_so(tmp_path: Path) -> None:
+    run, examined = audited(tmp_path, "mine", 1.0, doctor=False, page=False), audited(tmp_path, "known", 1.0)
+    assert {row["lean"] for row in examined.results} - {"untested"} == {"above"}
+    assert {row["lean"] for row in run.results} == {"not examined"}
+    assert [row["value"] for row in run.results] == [row["value"] for row in examined.results]
+    assert not run.record.audits[0].examined
+    assert "The doctor was left out" in run.could_not()
+    assert run.record.audits[0].diagnosis == "not checked: the doctor was left out"
+
+
+def test_without_the_doctor_a_gate_decides_only_if_unfit_models_are_allowed(tmp_path: Path) -> None:
+    run = audited(tmp_path, "mine", 1.0, doctor=False, page=False)
+    assert Gate([RULE]).judge(run).verdict == "undecided"
+    assert "The doctor was left out" in Gate([RULE]).judge(run).rules[0].says
+    assert Gate([RULE], allow_unfit=True).judge(run).verdict == "pass"
+
+
+def test_the_doctor_is_asked_when_the_audit_is_repeated_with_it(tmp_path: Path) -> None:
+    audited(tmp_path, "mine", 1.0, doctor=False, page=False)
+    assert audited(tmp_path, "mine", 1.0, page=False).record.audits[0].examined
+    again = audited(tmp_path, "mine", 1.0, doctor=False, page=False)  # the same tasks: what was found is still known
+    assert again.record.audits[0].examined
+
+
+def test_models_that_were_not_examined_are_not_compared_with_a_verdict(tmp_path: Path) -> None:
+    runs = [audited(tmp_path, f"m{lean}", lean, page=False, doctor=lean > 1) for lean in (1.0, 2.0)]
+    assert not any(row.moved for row in evenhand.compare(*runs).rows)
+    assert "m1.0 has no verdict. The doctor was left out" in " ".join(evenhand.compare(*runs).unmeasured)
+
+
+def test_the_command_leaves_out_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["audit", "--dataset", "tbd", "--measure", "pronoun", "--limit", "4", "--no-page", "--no-doctor"]
+    assert run_command(app, [*asked, "--out", str(tmp_path)]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "Page:" not in shown
+    assert "mini-en: has no verdict. The doctor was left out" in shown
+    assert not Run.load(tmp_path / "mini-en").record.audits[0].examined
