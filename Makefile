@@ -4,7 +4,7 @@ BIN := .venv/bin
 INPUTS ?= 1000
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: audit test fuzz browser hosts check docs wheel bench clean
+.PHONY: audit test proof durations fuzz browser hosts check docs wheel bench clean
 
 audit: .venv/installed            ## measure the bundled model and say what the numbers show
 	@$(BIN)/evenhand audit
@@ -14,6 +14,12 @@ RUN_TESTS := env -u PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS=1 $(BIN)/python -m p
 
 test: .venv/installed-test        ## run the tests, two files at a time; some of them: make test ARGS="-m data"
 	@$(RUN_TESTS) --no-loadscope-reorder $(ARGS)
+
+proof: .venv/installed-test       ## prove at length what the tests claim: docs and notebooks run, kills, clusters, trainings, studies, pages in Chromium
+	@$(RUN_TESTS) --no-loadscope-reorder --proof -m "proof or browser" $(ARGS)
+
+durations: .venv/installed-test   ## store how long each test file takes, which orders the files: after tests were added or moved
+	@$(RUN_TESTS) --no-loadscope-reorder --store-durations $(ARGS)
 
 fuzz: .venv/installed-test        ## 21,000 hostile inputs: about an hour on two cores; others: make fuzz INPUTS=100
 	@EVENHAND_FUZZ=$(INPUTS) $(RUN_TESTS) tests/fuzz tests/test_random_kills.py $(ARGS)

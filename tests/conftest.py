@@ -13,38 +13,36 @@ from hypothesis import settings
 
 from evenhand.core.dataset import Dataset
 from evenhand.models.networks.masked import MaskedLM
+from helpers import durations
 
 # How long an example takes is no result. Each run draws other examples, so that few are enough; `make fuzz` tries more.
 EXAMPLES = 100 if "EVENHAND_FUZZ" in os.environ else 30
 settings.register_profile("evenhand", deadline=None, max_examples=EXAMPLES)
 settings.load_profile("evenhand")
 
-LONG = (
-    "test_docs",
-    "test_doctor",
-    "test_own_mitigations",
-    "test_trainer",
-    "test_workers",
-    "test_audit",
-    "test_audit_served",
-    "test_track",
-    "test_train_and_measure",
-    "test_page",
-    "test_random_kills",
-    "test_kills",
-    "test_masked",
-    "test_debias",
-)
-"""Files that take longest: they come first, so that no process waits for the other at the end."""
+TESTS = Path(__file__).parent
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options of `make proof` and of `make durations`."""
+    parser.addoption("--proof", action="store_true", help="also run what proves at length what shorter tests claim")
+    parser.addoption("--store-durations", action="store_true", help="store how long each file takes")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Measure the files, if asked to."""
+    if config.option.store_durations:
+        config.pluginmanager.register(durations.Clock())
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What a test asks for decides its markers: none can forget them."""
-    items.sort(key=lambda item: LONG.index(item.path.stem) if item.path.stem in LONG else len(LONG))
-    studies = "slow" in config.option.markexpr
+    seconds = durations.stored()
+    # What takes longest comes first, so that no process waits for another at the end.
+    items.sort(key=lambda item: -seconds.get(item.path.relative_to(TESTS).as_posix(), durations.LONGEST))
     for item in items:
-        if "slow" in item.keywords and not studies:
-            item.add_marker(pytest.mark.skip(reason="a study of minutes; run with -m slow"))
+        if "proof" in item.keywords and not config.option.proof:
+            item.add_marker(pytest.mark.skip(reason="proves at length what a shorter test claims: make proof"))
         asked = set(getattr(item, "fixturenames", ()))
         if asked & {"data", "models"}:
             item.add_marker("data")

@@ -157,7 +157,7 @@ def test_texts_are_written_by_both(monkeypatch: pytest.MonkeyPatch) -> None:
     assert texts.ratio is not None
 
 
-@pytest.mark.slow  # tests/distributed/ compares answers of workers with those of this process
+@pytest.mark.proof  # tests/distributed/ compares answers of workers with those of this process
 def test_two_workers_and_one_answer_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a model whose values depend on the batches that it gets, and that takes no time to load."""
     pytest.importorskip("ray", reason="Ray is not installed: pip install 'evenhand[ray]'")

@@ -156,7 +156,7 @@ def contents(run: evenhand.Run) -> list[bytes]:
 
 @pytest.mark.usefixtures("cluster", "one_thread")
 @pytest.mark.parametrize(
-    "families", [["roberta"], pytest.param(["bert-uncased", "roberta"], marks=pytest.mark.slow)], ids=len
+    "families", [["roberta"], pytest.param(["bert-uncased", "roberta"], marks=pytest.mark.proof)], ids=len
 )
 def test_runs_on_a_cluster_have_the_bytes_of_local_ones(tmp_path: Path, families: list[str]) -> None:
     models = [str(tiny.save(family, tmp_path / f"tiny-{family}")) for family in families]
