@@ -48,7 +48,7 @@ def rate_of_gest(file: Path, data: Path) -> float:
     "file",
     [
         pytest.param(
-            path, marks=() if path in FIRST.values() else pytest.mark.slow, id=f"{path.parent.name}/{path.name}"
+            path, marks=() if path in FIRST.values() else pytest.mark.proof, id=f"{path.parent.name}/{path.name}"
         )
         for path in FILES or [FOLDER / "none"]
     ],

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections import Counter
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ class Clock:
     """Measures each file, in every process, and stores the sums when the first process ends."""
 
     def __init__(self) -> None:
-        self.seconds = Counter[str]()
+        self.seconds: dict[str, float] = defaultdict(float)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Any:
@@ -35,7 +35,8 @@ class Clock:
 
     def pytest_testnodedown(self, node: Any) -> None:
         """Take over what a process of xdist measured."""
-        self.seconds.update(node.workeroutput.get("seconds", {}))
+        for file, seconds in node.workeroutput.get("seconds", {}).items():
+            self.seconds[file] += seconds
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Store the sums, or give them to the first process."""
