@@ -53,7 +53,8 @@ def check_shown(name: str, pages: list[str]) -> None:
         assert any(words in text for text in texts), words
 
 
-@pytest.mark.proof  # two of them ask the whole doctor, or train: what they show is tested in tests/show/test_notebook.py
+# Two of them ask the whole doctor, or train: what they show is tested in tests/show/test_notebook.py.
+@pytest.mark.proof
 @pytest.mark.filterwarnings("default")  # of the libraries that run notebooks
 @pytest.mark.parametrize("name", [path.stem for path in BOOKS])
 def test_a_notebook_runs_and_shows_its_results(name: str, outputs: dict[str, list[Any]]) -> None:
