@@ -119,7 +119,8 @@ def test_encodings_of_seat_are_read_as_they_are_saved_set_by_set(tmp_path: Path)
         "attr1_text": ["Both.", "He."],
         "attr1": both[::-1],
     }
-    np.savez(path, **{name: np.array(part) for name, part in sets.items()})
+    arrays: dict[str, Any] = {name: np.array(part) for name, part in sets.items()}
+    np.savez(path, **arrays)
     assert [vector(path, text) for text in ("A nurse.", "Both.", "He.")] == [(1, 2, 3), (4, 5, 6), (1, 2, 3)]
     np.savez(path, **sets | {"attr1": both})
     assert note(path, "Both.") == "several vectors in the file"
