@@ -148,7 +148,7 @@ def test_the_readme_shows_what_an_audit_prints(becpro: Audited) -> None:
     assert_shows(block["text"], becpro.printed)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.usefixtures("data")
 def test_the_readme_shows_the_papers_numbers_as_the_commands_print_them(tmp_path: Path) -> None:
     block = list(printed.BLOCK.finditer((ROOT / "README.md").read_text(encoding="utf-8")))[1]
