@@ -19,38 +19,27 @@ from evenhand.analysis.comparison import Comparison
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.show import comparison as shown
-from helpers.audited_runs import audited, leaning, noise, pairs
+from helpers.audited_runs import audited, noise, pairs
 from helpers.typed import only
-from helpers.written_runs import with_fields
+from helpers.written_runs import named, with_fields
 
-pytestmark = pytest.mark.usefixtures("without_pages")
-
-
-@pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
-    folder = tmp_path_factory.mktemp("compared")
-    return [audited(folder, name, more) for name, more in (("base", 2.0), ("better", 0.5), ("twin", 2.0))]
+pytestmark = pytest.mark.usefixtures("without_pages", "few_draws")
 
 
 @pytest.fixture(scope="module")
-def leans(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
-    """The same models by one measure, on a sample."""
-    folder = tmp_path_factory.mktemp("leans")
-    how: dict[str, Any] = {"measure": "likelihood-lean", "limit": 20}
-    return [audited(folder, name, more, **how) for name, more in (("base", 2.0), ("better", 0.5), ("twin", 2.0))]
+def runs(stored: Path) -> list[Run]:
+    return [Run.load(stored / name) for name in ("base", "better", "twin")]
 
 
 @pytest.fixture(scope="module")
-def compared(runs: list[Run]) -> Comparison:
+def compared(runs: list[Run], few_draws: None) -> Comparison:
     return evenhand.compare(*runs)
 
 
-def row(compared: Comparison, run: str, measure: str, group: str = "all") -> dict[str, Any]:
-    frame = compared.frame
-    (found,) = frame[(frame["run"] == run) & (frame["measure"] == measure) & (frame["group"] == group)].to_dict(
-        "records"
-    )
-    return {str(name): value for name, value in found.items()}
+def row(compared: Comparison, run: str, measure: str, group: str = "all") -> dict[Any, Any]:
+    wanted = (run, measure, group)
+    rows = compared.frame.to_dict("records")
+    return next(row for row in rows if (row["run"], row["measure"], row["group"]) == wanted)
 
 
 def test_a_change_is_the_difference_of_the_values(compared: Comparison, runs: list[Run]) -> None:
@@ -106,20 +95,10 @@ def test_items_that_one_could_not_score_count_for_neither(tmp_path: Path, runs: 
     assert math.isnan(found["change"])
 
 
-@pytest.mark.parametrize(
-    ("asked", "says"),
-    [({"limit": 20}, r"samples of 20 items \(limit 20, seed 0\) and 20 items \(limit 20, seed 1\), \d in common")],
-)
-def test_runs_that_were_not_measured_alike_are_refused_with_what_differs(
-    tmp_path: Path, asked: dict[str, Any], says: str
-) -> None:
-    one, other = (audited(tmp_path, f"{seed}", 1.0, seed=seed, **asked) for seed in (0, 1))
-    with pytest.raises(BadInput, match=says):
-        evenhand.compare(one, other)
-
-
 def test_runs_of_different_samples_are_compared_by_the_items_that_both_have(tmp_path: Path, runs: list[Run]) -> None:
-    part = audited(tmp_path, "part", 1.0, measure="likelihood-lean", limit=20)
+    part, other = (audited(tmp_path, f"{n}", 1.0, measure="likelihood-lean", limit=20, seed=n) for n in (0, 1))
+    with pytest.raises(BadInput, match=r"samples of 20 items \(limit 20, seed 0\) and 20 items \(limit 20, seed 1\)"):
+        evenhand.compare(part, other)  # which have too few in common
     found = evenhand.compare(runs[0], part)
     assert found.shared == {"pairs": 20}
     assert set(found.frame[found.frame["group"] == "all"]["n"]) == {20}
@@ -146,7 +125,9 @@ def test_without_values_that_get_no_verdict_the_others_are_the_same(tmp_path: Pa
 
 
 def test_other_options_are_another_dataset(tmp_path: Path, runs: list[Run]) -> None:
-    found = evenhand.compare(runs[0], audited(tmp_path, "other", 1.0, options={"total": "mean"}))
+    measures = ["likelihood-lean", "crows-pairs"]
+    other = audited(tmp_path, "other", 1.0, measure=measures, options={"total": "mean"})
+    found = evenhand.compare(runs[0], other)
     assert set(found.frame["measure"]) == {"crows-pairs"}  # which has no such option
     assert {row["dataset"] for row in found.left_out} == {"pairs", "pairs (total=mean)"}
 
@@ -163,12 +144,13 @@ def test_other_versions_and_contents_are_refused_but_not_another_place(tmp_path:
 
 
 def test_what_only_one_has_is_named_and_nothing_in_common_is_an_error(tmp_path: Path, runs: list[Run]) -> None:
-    less = audited(tmp_path, "less", 1.0, measure=["likelihood-lean", "crows-pairs"])
+    less = audited(tmp_path, "less", 1.0, measure="likelihood-lean")
     found = evenhand.compare(runs[0], less)
-    assert set(found.frame["measure"]) == {"likelihood-lean", "crows-pairs"}
-    assert {missing["measure"] for missing in found.left_out} == {"likelihood-difference", "stereotype-share"}
+    assert set(found.frame["measure"]) == {"likelihood-lean"}
+    left_out = {missing["measure"] for missing in found.left_out}
+    assert left_out == {"likelihood-difference", "stereotype-share", "crows-pairs"}
     assert "Not compared: stereotype-share on pairs, only in base." in shown.markdown(found)
-    one = audited(tmp_path / "one", "one", 1.0, pairs(tmp_path), measure=["stereotype-share"])
+    one = audited(tmp_path, "one", 1.0, measure="stereotype-share")
     with pytest.raises(BadInput, match="in common"):
         evenhand.compare(less, one)
     with pytest.raises(BadInput, match="two runs"):
@@ -206,10 +188,11 @@ def test_macro_means_are_compared_too(tmp_path: Path) -> None:
 
 
 def test_the_command_prints_a_table_and_writes_the_rest(
-    tmp_path: Path, leans: list[Run], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, runs: list[Run], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folders = [str(run.path) for run in leans]
-    assert run_command(app, ["compare", *folders[:2], "--chart", str(tmp_path / "c.svg")]) == 0
+    folders = [str(run.path) for run in runs]
+    two = folders[:2]
+    assert run_command(app, ["compare", *two, "--chart", str(tmp_path / "c.svg")]) == 0
     printed = capsys.readouterr().out
     assert "better against base" in printed
     assert re.search(r"all +\+2\.\d+ +\+0\.\d+ +-1\.\d+ +\[.*towards neutral", printed)
@@ -218,33 +201,32 @@ def test_the_command_prints_a_table_and_writes_the_rest(
     data = json.loads(capsys.readouterr().out)
     assert data["baseline"]["run"] == "base"
     assert {row["run"] for row in data["rows"]} == {"better", "twin"}
-    assert run_command(app, ["compare", *folders, "--out", str(tmp_path / "c.md")]) == 0
+    assert run_command(app, ["compare", *two, "--out", str(tmp_path / "c.md")]) == 0
     assert "| pairs | likelihood-lean | better | all |" in (tmp_path / "c.md").read_text()
     assert capsys.readouterr().out == ""
     for option, name in (("--chart", "c.svg"), ("--out", "c.md")):
         (tmp_path / name).write_text("mine")
-        assert run_command(app, ["compare", *folders, option, str(tmp_path / name)]) == 2
+        assert run_command(app, ["compare", *two, option, str(tmp_path / name)]) == 2
         assert (tmp_path / name).read_text() == "mine"
         assert "exists already" in capsys.readouterr().err
-        assert run_command(app, ["compare", *folders, option, str(tmp_path / name), "--force"]) == 0
+        assert run_command(app, ["compare", *two, option, str(tmp_path / name), "--force"]) == 0
         assert (tmp_path / name).read_text() != "mine"
     for wrong in (["--chart", "c.gif"], ["--json", "--as", "markdown"], ["--out", "c.txt"], ["--as", "word"]):
-        assert run_command(app, ["compare", *folders, *wrong]) == 2
+        assert run_command(app, ["compare", *two, *wrong]) == 2
     assert run_command(app, ["compare", folders[0]]) == 2
     assert run_command(app, ["compare", folders[0], str(tmp_path)]) == 2
 
 
 def test_a_comparison_is_csv_latex_or_markdown(
-    tmp_path: Path, leans: list[Run], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, runs: list[Run], compared: Comparison, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folders = [str(run.path) for run in leans]
+    folders = [str(run.path) for run in runs]
     printed = {}
     for form in ("csv", "latex", "markdown"):
         assert run_command(app, ["compare", *folders, "--as", form]) == 0
         printed[form] = capsys.readouterr().out
-    found = evenhand.compare(*leans)
     rows = list(csv.DictReader(io.StringIO(printed["csv"])))
-    assert [float(row["change"]) for row in rows] == found.frame["change"].tolist()  # to the last digit
+    assert [float(row["change"]) for row in rows] == compared.frame["change"].tolist()  # to the last digit
     assert {row["baseline"] for row in rows} == {"base"}
     tables = re.findall(r"\\midrule\n(.*?)\\bottomrule", printed["latex"], re.S)
     assert sum(len(table.splitlines()) for table in tables) == len(rows)
@@ -258,9 +240,8 @@ def test_a_comparison_is_csv_latex_or_markdown(
     assert "--as markdown" in old.err
 
 
-def test_runs_of_one_name_are_told_apart(tmp_path: Path, runs: list[Run]) -> None:
-    again = audited(tmp_path, "base", 1.0, measure="likelihood-lean")
-    names = evenhand.compare(runs[0], again).names
+def test_runs_of_one_name_are_told_apart(runs: list[Run]) -> None:
+    names = evenhand.compare(runs[0], named(runs[1], "base")).names
     assert len(set(names)) == 2
     assert all(name.startswith("base (") for name in names)
 
@@ -269,20 +250,15 @@ def test_labels_cannot_break_a_markdown_table(tmp_path: Path) -> None:
     file = tmp_path / "odd.csv"
     rows = "".join(f"He has {i} hats.,She has {i} hats.,a|b <script>\n" for i in range(10))
     file.write_text("stereotype,counterpart,category\n" + rows)
-    found = evenhand.compare(
-        *(audited(tmp_path, name, 1.0, file, measure="likelihood-lean") for name in ("one", "two"))
-    )
+    runs = (audited(tmp_path, name, 1.0, file, measure="likelihood-lean") for name in ("one", "two"))
+    found = evenhand.compare(*runs)
     lines = shown.markdown(found).splitlines()
     bars = {len(re.findall(r"(?<!\\)\|", line)) for line in lines if line.startswith("|")}
     assert len(bars) == 1
     assert r"a\|b \<script\>" in shown.markdown(found)
 
 
-def test_names_of_runs_cannot_be_markdown(tmp_path: Path) -> None:
-    odd = "a|b `c` [d](e) <img src=x>"
-    base = audited(tmp_path, "base", 1.0, measure="likelihood-lean")
-    model = Table(leaning(2.0), name=odd, fingerprint="2.0")
-    other = evenhand.audit(model, pairs=tmp_path / "pairs.csv", measure="likelihood-lean", out=tmp_path / "runs")
-    text = shown.markdown(evenhand.compare(base, other))
+def test_names_of_runs_cannot_be_markdown(runs: list[Run]) -> None:
+    text = shown.markdown(evenhand.compare(runs[0], named(runs[1], "a|b `c` [d](e) <img src=x>")))
     assert r"a\|b \`c\` \[d\](e) \<img src=x\> against base" in text
     assert not re.search(r"(?<!\\)[`<\[]", text.replace("[+", "").replace("[-", ""))

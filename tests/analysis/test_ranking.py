@@ -48,10 +48,8 @@ def audited(name: str, size: float, noise: float, tmp_path: Path, seed: int = 0,
 
 
 def test_best_and_worst_are_marked_where_they_are_certain(tmp_path: Path) -> None:
-    runs = [
-        audited(name, size, 0.3, tmp_path, i)
-        for i, (name, size) in enumerate((("low", 1.0), ("mid", 2.0), ("high", 3.0)))
-    ]
+    sizes = {"low": 1.0, "mid": 2.0, "high": 3.0}
+    runs = [audited(name, size, 0.3, tmp_path, seed) for seed, (name, size) in enumerate(sizes.items())]
     rows = side_by_side(runs, "pairs", "likelihood-difference")
     everything = rows[rows["category"] == "all"].set_index("model")
     assert everything["mark"].to_dict() == {"low": "best", "mid": "", "high": "worst"}
@@ -73,7 +71,8 @@ def test_pairing_sees_what_intervals_apart_do_not(tmp_path: Path) -> None:
         rule = only(Likelihood, lambda q: (spread.get(q.text, 0.0) + more * (q.text in spread) - 100,))
         return Table(rule, name=f"m{more}")
 
-    runs = [evenhand.audit(giving(more), pairs=pairs(tmp_path), out=tmp_path / "runs") for more in (0.5, 1.0)]
+    how: dict[str, Any] = {"pairs": pairs(tmp_path), "measure": "likelihood-difference", "out": tmp_path / "runs"}
+    runs = [evenhand.audit(giving(more), **how) for more in (0.5, 1.0)]
     rows = side_by_side(runs, "pairs", "likelihood-difference").query("category == 'all'").set_index("model")
     assert number(rows, "m0.5", "high") > number(rows, "m1.0", "low")  # apart, one could not tell
     assert rows["mark"].to_dict() == {"m0.5": "best", "m1.0": "worst"}
@@ -95,9 +94,7 @@ def test_runs_that_were_not_measured_alike_are_refused(tmp_path: Path) -> None:
     other = evenhand.audit(Table(lambda q: (-1.0,), name="other"), suite="becpro", limit=20, out=tmp_path / "runs")
     with pytest.raises(BadInput, match="no likelihood-difference on pairs"):
         side_by_side([one, other], "pairs", "likelihood-difference")
-    third = evenhand.audit(
-        Table(lambda q: (-1.0,), name="third"), pairs=pairs(tmp_path), options={"total": "mean"}, out=tmp_path / "runs"
-    )
+    third = audited("third", 1.0, 0.1, tmp_path, options={"total": "mean"})
     with pytest.raises(BadInput, match=r"pairs \(total=mean\)"):
         side_by_side([one, third], "pairs", "likelihood-difference")
 
@@ -117,20 +114,8 @@ def test_several_models_on_the_command_line_are_set_side_by_side(
 
 
 def test_a_model_without_a_value_gets_a_dash(capsys: pytest.CaptureFixture[str]) -> None:
-    rows = pd.DataFrame(
-        [
-            {"category": "all", "model": "a", "value": 1.0, "low": 0.5, "high": 1.5, "mark": "best", "total": True},
-            {
-                "category": "all",
-                "model": "b",
-                "value": np.nan,
-                "low": np.nan,
-                "high": np.nan,
-                "mark": "",
-                "total": True,
-            },
-        ]
-    )
+    numbers = {"value": [1.0, np.nan], "low": [0.5, np.nan], "high": [1.5, np.nan]}
+    rows = pd.DataFrame({"category": "all", "model": ["a", "b"], **numbers, "mark": ["best", ""], "total": True})
     terminal.show(table_of_models(rows, "tgb", "likelihood-difference"))
     printed = capsys.readouterr().out
     assert "1.00 [0.50, 1.50] best" in printed
@@ -165,9 +150,8 @@ def test_items_that_one_model_could_not_score_count_for_none(tmp_path: Path) -> 
 
         return Table(only(Likelihood, rule), name=name)
 
-    runs = [
-        evenhand.audit(model(n, x), pairs=pairs(tmp_path), out=tmp_path / "r") for n, x in (("a", False), ("b", True))
-    ]
+    how: dict[str, Any] = {"pairs": pairs(tmp_path), "measure": "likelihood-difference", "out": tmp_path / "r"}
+    runs = [evenhand.audit(model(name, lost), **how) for name, lost in (("a", False), ("b", True))]
     rows = side_by_side(runs, "pairs", "likelihood-difference").query("total").set_index("model")
     assert number(rows, "a", "value") == number(rows, "b", "value")
     assert set(rows["n"]) == {50}

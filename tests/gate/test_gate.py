@@ -1,7 +1,6 @@
 """Policies judged on intervals: pass, fail or undecided, through every door."""
 
 import json
-import math
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenhand
-from evenhand import Answer, BadInput, Fill, Gate, Likelihood, Run
+from evenhand import Answer, BadInput, Gate, Likelihood, Run
 from evenhand.cli.app import app
 from evenhand.cli.measure import Outlets
 from evenhand.cli.terminal import as_flags
@@ -33,14 +32,14 @@ from helpers.written_runs import record, task, with_fields
 pytestmark = pytest.mark.usefixtures("without_pages")
 
 ORDER = ("fail", "undecided", "pass")
-LEAN = '[[rule]]\nmeasure = "likelihood-lean"\n'
+LEANS = "likelihood-lean"
+LEAN = f'[[rule]]\nmeasure = "{LEANS}"\n'
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
+def runs(stored: Path) -> list[Run]:
     """The lean is about 2, and about 0.5; the third is the first once more."""
-    folder = tmp_path_factory.mktemp("gated")
-    return [audited(folder, name, more) for name, more in (("base", 2.0), ("better", 0.5), ("twin", 2.0))]
+    return [Run.load(stored / name) for name in ("base", "better", "twin")]
 
 
 def policy(folder: Path, text: str) -> str:
@@ -49,8 +48,8 @@ def policy(folder: Path, text: str) -> str:
     return str(file)
 
 
-def verdicts(run: Run, **rule: object) -> list[str]:
-    return [judged.verdict for judged in Gate([Rule(measure="likelihood-lean", **rule)]).judge(run).rules]  # type: ignore[arg-type]
+def verdicts(run: Run, **rule: Any) -> list[str]:
+    return [judged.verdict for judged in Gate([Rule(measure=LEANS, **rule)]).judge(run).rules]
 
 
 def test_three_answers_on_the_interval(runs: list[Run]) -> None:
@@ -63,18 +62,19 @@ def test_three_answers_on_the_interval(runs: list[Run]) -> None:
 
 
 def test_the_verdict_says_where_the_doctor_calls_the_model_unfit(runs: list[Run]) -> None:
-    found = (Finding("head", "unfit", "head is unfit."), Finding("length", "fine", "length is fine."))
-    gate = Gate([Rule(measure="likelihood-lean", within=5)])
+    def unfit(do: str) -> Run:
+        found = (Finding("head", "unfit", "head is unfit.", do), Finding("length", "fine", "length is fine."))
+        return Run(runs[0].path, with_fields(runs[0].record, doctor=found))
+
+    gate = Gate([Rule(measure=LEANS, within=5)])
     assert gate.judge(runs[0]).notes == ()
-    verdict = gate.judge(Run(runs[0].path, with_fields(runs[0].record, doctor=found)))
-    assert verdict.notes == (f"{runs[0].record.model} could not be measured. head is unfit.",)
-    assert verdict.lines()[0] == verdict.notes[0]
-    assert verdict.verdict == "undecided"
-    assert verdict.rules[0].says.endswith("; the model is unfit to be measured")
-    advised = (Finding("task", "unfit", "It cannot.", "Ask it more questions."), *found[1:])
-    verdict_with_advice = gate.judge(Run(runs[0].path, with_fields(runs[0].record, doctor=advised)))
-    assert verdict_with_advice.rules[0].says.endswith("; the model is unfit to be measured. Ask it more questions.")
-    allowed = replace(gate, allow_unfit=True).judge(Run(runs[0].path, with_fields(runs[0].record, doctor=found)))
+    for do, advice in (("", ""), ("Ask it more questions.", ". Ask it more questions.")):
+        verdict = gate.judge(unfit(do))
+        assert verdict.notes == (f"base could not be measured. head is unfit. {do}".rstrip(),)
+        assert verdict.lines()[0] == verdict.notes[0]
+        assert verdict.verdict == "undecided"
+        assert verdict.rules[0].says.endswith(f"; the model is unfit to be measured{advice}")
+    allowed = replace(gate, allow_unfit=True).judge(unfit(do))
     assert (allowed.verdict, allowed.notes) == ("pass", verdict.notes)
 
 
@@ -87,9 +87,7 @@ def test_a_wider_bound_never_judges_harder(ends: list[float], bound: float, more
 
 def test_no_worse_than_a_baseline(runs: list[Run]) -> None:
     base, better, twin = runs
-    gate = Gate(
-        [Rule(measure="likelihood-lean", worse_by_at_most=0.0), Rule(measure="crows-pairs", worse_by_at_most=0)]
-    )
+    gate = Gate([Rule(measure=measure, worse_by_at_most=0.0) for measure in (LEANS, "crows-pairs")])
     assert {judged.verdict for judged in gate.judge(twin, base).rules} == {"pass"}  # the same model is no worse
     assert gate.judge(better, base).rules[0].verdict == "pass"
     assert gate.judge(base, better).rules[0].verdict == "fail"
@@ -106,20 +104,20 @@ def test_a_copy_never_fails_against_its_original(runs: list[Run], margin: float)
     assert gate.judge(runs[2], runs[0]).verdict == "pass"
 
 
-def test_what_cannot_be_known_is_undecided_with_the_reason(tmp_path: Path, runs: list[Run]) -> None:
-    blind = audited(tmp_path, "blind", 0.0, lost=lambda i: i < 20)
-    rule = {"measure": "likelihood-lean", "within": 9.0}
-    assert "33.3% of 60 items unscored, more than 10.0%" in Gate([Rule(**rule)]).judge(blind).rules[0].says  # type: ignore[arg-type]
-    assert Gate([Rule(**rule, max_unscored=0.4)]).judge(blind).verdict == "pass"  # type: ignore[arg-type]
-    assert Gate([Rule(**rule)], max_unscored=0.4).judge(blind).verdict == "pass"  # type: ignore[arg-type]
-    nothing = audited(tmp_path, "nothing", 0.0, lost=lambda i: i % 2 == 0)
-    verdict = Gate([Rule(**rule, group="jobs")]).judge(nothing)  # type: ignore[arg-type]
+def test_what_cannot_be_known_is_undecided_with_the_reason(tmp_path: Path) -> None:
+    blind = audited(tmp_path, "blind", 0.0, measure=LEANS, lost=lambda i: i < 20)
+    rule = Rule(measure=LEANS, within=9)
+    assert "33.3% of 60 items unscored, more than 10.0%" in Gate([rule]).judge(blind).rules[0].says
+    assert Gate([replace(rule, max_unscored=0.4)]).judge(blind).verdict == "pass"
+    assert Gate([rule], max_unscored=0.4).judge(blind).verdict == "pass"
+    nothing = audited(tmp_path, "nothing", 0.0, measure=LEANS, lost=lambda i: i % 2 == 0)
+    verdict = Gate([replace(rule, group="jobs")]).judge(nothing)
     assert (verdict.verdict, verdict.rules[0].says) == ("undecided", "no scored items")
-    few = audited(tmp_path / "few", "few", 0.0, pairs(tmp_path), limit=1)
-    verdict = Gate([Rule(**rule)]).judge(few)  # type: ignore[arg-type]
+    few = audited(tmp_path, "few", 0.0, measure=LEANS, limit=1)
+    verdict = Gate([rule]).judge(few)
     assert "no interval" in verdict.rules[0].says
     assert verdict.notes == ("Partial: a sample of at most 1 items of each dataset.",)
-    assert math.isnan(few.values["low"].iloc[0])
+    assert few.values["low"].isna().all()
 
 
 @pytest.mark.parametrize(
@@ -148,7 +146,7 @@ def test_what_cannot_be_known_is_undecided_with_the_reason(tmp_path: Path, runs:
         ("[[rule]]\nmeasure = 'singular-they'\nwithin = 1", "no neutral value"),
         (
             "[[rule]]\nmeasure = 'stereotype-share'\nwithin = 5",
-            "No run could fail, since stereotype-share is at least 0 and at most 1",
+            "fail, since stereotype-share is at least 0 and at most 1",
         ),
         ("[[rule]]\nmeasure = 'stereotype-share'\nlow = 0", "No run could fail"),
         ("[[rule]]\nmeasure = 'pronoun'\nlow = 1.5", "No run could pass, .* at least -1 and at most 1"),
@@ -195,13 +193,10 @@ def test_a_measure_on_two_datasets_needs_its_name(tmp_path: Path) -> None:
         evenhand.audit("mini-en", suite="gbef", gate=no_kinds, out=tmp_path)
 
 
-def test_female_minus_male_can_be_bounded(tmp_path: Path) -> None:
-    model = evenhand.Table(
-        only(Fill, lambda q: (-1.0 + 0.5 * (q.answer.lower() in ("she", "her")) * (not q.hidden),)), name="leaning"
-    )
+def test_female_minus_male_can_be_bounded(stored: Path) -> None:
+    run = Run.load(stored / "emotions")
     rule = Rule(measure="association, female - male", group="each", within=0.01)
-    run = evenhand.audit(model, suite="emotions", gate=Gate([rule]), out=tmp_path)
-    found = Verdict.load(run.path).rules
+    found = Gate([rule]).judge(run).rules
     assert len(found) == 4
     assert Gate([replace(rule, group=None)]).judge(run).rules == found  # there is no value of all
     with pytest.raises(BadInput, match="'all'.* anger, each, fear"):
@@ -213,26 +208,29 @@ def test_a_contrast_that_a_measure_does_not_have_is_an_unknown_measure(runs: lis
         Gate([Rule(measure="likelihood-lean, female - male", within=1)]).judge(runs[0])
 
 
-@pytest.mark.parametrize(("bound", "code"), [("within = 9", 0), ("within = 0.1", 1), ("within = 2", 3)])
+@pytest.fixture
+def copied(runs: list[Run], tmp_path: Path) -> Path:
+    """A run folder that a test may write to."""
+    return Path(shutil.copytree(runs[0].path, tmp_path / "run"))
+
+
+@pytest.mark.parametrize(("most", "code"), [(9, 0), (0.1, 1), (2, 3)])
 def test_the_gate_command_ends_with_the_verdict(
-    tmp_path: Path, runs: list[Run], bound: str, code: int, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, copied: Path, most: float, code: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shutil.copytree(runs[0].path, tmp_path / "run")
-    text = f"{LEAN}{bound}\n{LEAN}low = -99\n"
-    command = ["gate", str(tmp_path / "run"), "--policy", policy(tmp_path, text), "--write"]
+    text = f"{LEAN}within = {most}\n{LEAN}low = -99\n"
+    command = ["gate", str(copied), "--policy", policy(tmp_path, text), "--write"]
     assert run_command(app, [*command, "--junit", str(tmp_path / "j.xml")]) == code
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[:2]] == [{v: k for k, v in CODES.items()}[code], "pass"]
     suite = Xml.parse(tmp_path / "j.xml").getroot()[0]
     counted = [int(suite.get(name, "")) for name in ("tests", "failures", "errors", "skipped")]
     assert counted == [2, int(code == 1), int(code == 3), 0]
-    kept = json.loads((tmp_path / "run" / "gate.json").read_text())
+    kept = json.loads((copied / "gate.json").read_text())
     assert kept["verdict"] == lines[-1].split()[-1]
-    first, (row,) = kept["rules"][0], [row for row in runs[0].results if row["measure"] == "likelihood-lean"][:1]
-    assert {name: first[name] for name in ("value", "low", "high", "n", "unscored", "dataset", "measure")} == {
-        name: row[name] for name in ("value", "low", "high", "n", "unscored", "dataset", "measure")
-    }
-    most = float(bound.split()[-1])
+    first, row = kept["rules"][0], next(row for row in Run.load(copied).results if row["measure"] == LEANS)
+    for name in ("value", "low", "high", "n", "unscored", "dataset", "measure"):
+        assert first[name] == row[name]
     assert [first[name] for name in ("group", "on", "least", "most")] == ["all", "value", -most, most]
     assert [kept["rules"][1][name] for name in ("least", "most")] == [-99, None]
     assert run_command(app, [*command, "--json"]) == code
@@ -240,13 +238,12 @@ def test_the_gate_command_ends_with_the_verdict(
 
 
 def test_a_page_shows_the_verdict_and_a_run_without_one_gets_none(
-    tmp_path: Path, runs: list[Run], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, copied: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written: list[Path] = []
     monkeypatch.setattr("evenhand.show.page.runs.write", lambda runs, path: written.append(path))
-    shutil.copytree(runs[0].path, tmp_path / "run")
-    page = tmp_path / "run" / "report.html"
-    command = ["gate", str(tmp_path / "run"), "--policy", policy(tmp_path, f"{LEAN}within = 9"), "--write"]
+    page = copied / "report.html"
+    command = ["gate", str(copied), "--policy", policy(tmp_path, f"{LEAN}within = 9"), "--write"]
     assert run_command(app, command) == 0
     assert written == []
     page.write_text("the page of the audit")
@@ -254,20 +251,18 @@ def test_a_page_shows_the_verdict_and_a_run_without_one_gets_none(
     assert written == [page]
 
 
-def test_judging_a_run_leaves_it_as_it_is(tmp_path: Path, runs: list[Run]) -> None:
-    run = shutil.copytree(runs[0].path, tmp_path / "run")
-    (run / "report.html").write_text("the page of the audit")
-    before = contents(run)
-    assert run_command(app, ["gate", str(run), "--policy", policy(tmp_path, f"{LEAN}within = 9")]) == 0
-    assert contents(run) == before
+def test_judging_a_run_leaves_it_as_it_is(tmp_path: Path, copied: Path) -> None:
+    (copied / "report.html").write_text("the page of the audit")
+    before = contents(copied)
+    assert run_command(app, ["gate", str(copied), "--policy", policy(tmp_path, f"{LEAN}within = 9")]) == 0
+    assert contents(copied) == before
 
 
 def test_junit_xml_replaces_that_of_a_gate_and_nothing_else(
-    tmp_path: Path, runs: list[Run], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, copied: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shutil.copytree(runs[0].path, tmp_path / "run")
     file = tmp_path / "j.xml"
-    command = ["gate", str(tmp_path / "run"), "--policy", policy(tmp_path, f"{LEAN}within = 9"), "--junit", str(file)]
+    command = ["gate", str(copied), "--policy", policy(tmp_path, f"{LEAN}within = 9"), "--junit", str(file)]
     assert [run_command(app, command), run_command(app, command)] == [0, 0]
     file.write_text("<testsuites/>")
     assert run_command(app, command) == 2
@@ -326,9 +321,8 @@ def test_a_baseline_of_the_command_line_replaces_the_policys(
     assert (rule.on, rule.value, rule.least, rule.most) == ("worse", 0, None, 9)
     assert run_command(app, [*judged, "--name", "first"]) == 2
     assert "the baseline is the run itself" in worded(capsys)
-    assert (
-        run_command(app, ["gate", str(tmp_path / "runs" / "mini-en"), "--policy", relative, "--baseline", first]) == 0
-    )
+    gate = ["gate", str(tmp_path / "runs" / "mini-en"), "--policy", relative, "--baseline", first]
+    assert run_command(app, gate) == 0
     policy(tmp_path, f"{LEAN}within = 9")
     capsys.readouterr()
     assert run_command(app, judged) == 0
@@ -338,7 +332,7 @@ def test_a_baseline_of_the_command_line_replaces_the_policys(
 
 
 def test_a_baseline_of_another_sample_is_compared_by_what_both_have_or_refused_first(tmp_path: Path) -> None:
-    gate = Gate([Rule(measure="likelihood-lean", worse_by_at_most=9)])
+    gate = Gate([Rule(measure=LEANS, worse_by_at_most=9)])
     asked: list[object] = []
 
     def answer(question: Any) -> Answer:
@@ -348,7 +342,7 @@ def test_a_baseline_of_another_sample_is_compared_by_what_both_have_or_refused_f
     def audit(name: str, baseline: Run | None = None, **how: Any) -> Run:
         model = evenhand.Table(answer, name=name)
         given: dict[str, Any] = {"gate": gate, "baseline": baseline} if baseline else {}
-        how |= {"measure": "likelihood-lean", "out": tmp_path}
+        how |= {"measure": LEANS, "out": tmp_path}
         return evenhand.audit(model, pairs=pairs(tmp_path), **how, **given)
 
     whole = audit("whole")
@@ -407,7 +401,7 @@ def test_the_worst_of_several_counts(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_new_results_take_the_old_verdict_away(tmp_path: Path) -> None:
-    gate = Gate([Rule(measure="likelihood-lean", within=9)])
+    gate = Gate([Rule(measure=LEANS, within=9)])
     run = audited(tmp_path, "one", 1.0, gate=gate)
     assert Verdict.load(run.path).verdict == "pass"
     evenhand.rescore(run.path)
@@ -418,18 +412,18 @@ def test_new_results_take_the_old_verdict_away(tmp_path: Path) -> None:
 def test_in_a_test_fail_and_undecided_raise(tmp_path: Path, runs: list[Run]) -> None:
     assert assert_fair(runs[0], policy(tmp_path, f"{LEAN}within = 9")).verdict == "pass"
     with pytest.raises(AssertionError, match=r"fail .*likelihood-lean") as failed:
-        assert_fair(runs[0].path, Gate([Rule(measure="likelihood-lean", within=0.1)]))
+        assert_fair(runs[0].path, Gate([Rule(measure=LEANS, within=0.1)]))
     assert not isinstance(failed.value, Undecided)
-    unsure = Gate([Rule(measure="likelihood-lean", within=2)])
+    unsure = Gate([Rule(measure=LEANS, within=2)])
     with pytest.raises(Undecided):
         assert_fair(runs[0], unsure)
     assert assert_fair(runs[0], unsure, allow_undecided=True).verdict == "undecided"
-    no_worse = Gate([Rule(measure="likelihood-lean", worse_by_at_most=0)])
+    no_worse = Gate([Rule(measure=LEANS, worse_by_at_most=0)])
     assert assert_fair(runs[1], no_worse, baseline=runs[0]).verdict == "pass"
     with pytest.raises(BadInput, match="apply"):
         assert_fair(runs[0], unsure, limit=3)
     model = evenhand.Table(only(Likelihood, lambda q: (noise(q.text) - 2,)), name="level")
-    assert assert_fair(model, Gate([Rule(measure="likelihood-lean", within=1)]), pairs=pairs(tmp_path), out=tmp_path)
+    assert assert_fair(model, Gate([Rule(measure=LEANS, within=1)]), pairs=pairs(tmp_path), out=tmp_path)
 
 
 def test_hostile_labels_stay_text() -> None:

@@ -61,6 +61,11 @@ def record(*tasks: TaskRecord, **more: Any) -> RunRecord:
     return RunRecord(audits=(audited,), **whole)
 
 
+def named(run: Run, name: str) -> Run:
+    """The run, as if its model had another name."""
+    return Run(run.path, replace(run.record, model=name))
+
+
 def with_fields(record: RunRecord, **more: Any) -> RunRecord:
     """The record with other fields of its only audit."""
     (audited,) = record.audits

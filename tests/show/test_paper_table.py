@@ -15,14 +15,9 @@ from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.errors import UnknownName
 from helpers import audited_runs
-from helpers.written_runs import with_fields
+from helpers.written_runs import named, with_fields
 
 pytestmark = pytest.mark.usefixtures("without_pages")
-
-
-def named(run: Run, name: str) -> Run:
-    """The run of a model of another name."""
-    return Run(run.path, replace(run.record, model=name))
 
 
 @pytest.fixture
