@@ -31,6 +31,7 @@ ITEMS = {
     "Sentence": "sentences with a person word and an attribute",
     "Target": "words of two sets, with words for men and women or other attributes",
     "TargetSentence": "words of two sets, each in a sentence that says nothing else",
+    "Prediction": "predicted classes of people",
     "Prompt": "prompts for a text about one person",
     "Triple": "a stereotype, an anti-stereotype and something unrelated",
 }

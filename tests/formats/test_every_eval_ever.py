@@ -68,7 +68,7 @@ def test_additional_details_are_text_whatever_they_were(made: Made) -> None:
 
 BETTER = {
     "lower": {"fraction-contradiction", "fraction-entailment", "fraction-neutral"}
-    | {"direct-bias", "likelihood-difference", "nli-coal", "nli-coal-weighted"},
+    | {"direct-bias", "likelihood-difference", "nli-coal", "nli-coal-weighted", "tpr-gap-rms"},
     "higher": {"choice-accuracy", "choice-coverage", "gender-agreement", "icat", "net-neutral", "stereoset-lm"},
     "level": {"first-mention-nobody", "gender-direction", "singular-they", "written-undetected"}
     | {"choice-first", "choice-turns", "decision-odds", "decision-share"},

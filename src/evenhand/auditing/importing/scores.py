@@ -20,6 +20,7 @@ import pandas as pd
 
 from evenhand._version import __version__
 from evenhand.auditing.importing import inspect_log
+from evenhand.auditing.importing.predictions import is_of_predictions, score_predictions
 from evenhand.auditing.importing.row_scores import (
     EXPORTED,
     SCORE,
@@ -86,6 +87,8 @@ def import_scores(
     path = run_folder(name, out)
     if of_texts:
         read = score_texts(source, foreign)
+    elif is_of_predictions(foreign):
+        read = score_predictions(source, foreign)
     else:
         read = inspect_log.score_log(logged, foreign) if logged else _score_rows(source, foreign)
     tasks, records = [planned.task for planned in read.planned], [planned.record for planned in read.planned]

@@ -98,7 +98,7 @@ def score_texts(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
         ]
         both = zip(planned.task.dataset.items, answers, strict=True)
         scores.append([score(item, texts, planned.task.measure) for item, texts in both])
-    digest = _digest(source)
+    digest = digest_of(source)
     origin = Imported(file, digest, "texts", ("texts",), len(listed), len(listed) - len(matched.unmatched))
     unknown = "Texts that were written elsewhere: how they were drawn, and how long they could be, is not known here."
     caveats = [] if {"temperature", "longest"} <= foreign.options.keys() else [unknown]
@@ -209,7 +209,8 @@ def _batch_row(where: str, row: Mapping[str, Any]) -> TextRow:
     return where, str(row.get("custom_id", "")), "", texts
 
 
-def _digest(source: pd.DataFrame | Path) -> str:
+def digest_of(source: pd.DataFrame | Path) -> str:
+    """The SHA-256 of a file, or of a data frame as csv."""
     if isinstance(source, pd.DataFrame):
         return hashlib.sha256(source.to_csv(index=False).encode("utf-8", "surrogatepass")).hexdigest()
     with source.open("rb") as file:
