@@ -50,6 +50,20 @@ def test_nor_those_of_errors_and_log_lines(capsys: pytest.CaptureFixture[str]) -
     assert not set(said) & set("\x1b\x07\x9b\x7f\b")
 
 
+def test_log_lines_count_as_read_only_where_both_streams_go_to_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, log_as_before: None
+) -> None:
+    def audit(_: object) -> None:
+        logging.getLogger("evenhand").warning("Not asked of the server.")
+        raise SystemExit(0)
+
+    terminal.run(audit, [])
+    assert terminal.logged_lines() == ""
+    for stream in (sys.stdout, sys.stderr):
+        monkeypatch.setattr(stream, "isatty", lambda: True)
+    assert "Not asked of the server." in terminal.logged_lines()
+
+
 def test_json_says_which_characters_there_were(capsys: pytest.CaptureFixture[str]) -> None:
     print_json({"text": HOSTILE})
     said = capsys.readouterr().out

@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -175,3 +176,10 @@ def test_samples_that_share_half_of_the_smaller_one_can_be_compared(ids: str, en
         same_task([one, other], "tgb", "likelihood-lean", shared=True)
     assert shared_ids(one, other, "tgb", "likelihood-lean") == set("abcdef") & set(ids)
     assert shared_ids(one, made(ids="fedcba"), "tgb", "likelihood-lean") is None
+
+
+def test_naming_many_runs_takes_no_longer_for_each() -> None:
+    many = [ONE] * 10_000
+    began = time.process_time()
+    assert len(set(distinct_names(many))) == len(many)
+    assert time.process_time() - began < 4

@@ -16,6 +16,7 @@ from evenhand.runs.rows import unmeasured, unmeasured_in_words
 from evenhand.show import comparison
 from evenhand.show.notebook import html
 from evenhand.show.page.runs import page
+from evenhand.show.terminal import _render, answer
 from helpers.document import parsed
 from helpers.written_runs import row, with_fields
 
@@ -132,6 +133,15 @@ def test_a_long_remark_ends_with_a_sentence(plain: Run) -> None:
     told = first_line(Run(plain.path, with_fields(plain.record, doctor=(CANNOT, *findings))))
     assert f"Unfit, task: {long}. Ask it." in told
     assert "Unfit, mine: Not so. Do it." in told
+
+
+def test_what_stands_above_as_a_log_line_is_not_repeated(plain: Run) -> None:
+    server, other = (Finding(name, "careful", f"The {name} is slow.") for name in ("server", "other"))
+    record = with_fields(plain.record, doctor=(server, other), warnings=("Not asked of the server: tgb.",))
+    remarks = ("The server is slow.", "The other is slow.", "Not asked of the server: tgb.")
+    for logged, shown in (("", remarks), (f"Server, careful: {remarks[0]}\n{remarks[2]}", remarks[1:2])):
+        text = _render(answer(Run(plain.path, record), 100, logged), 100)
+        assert [remark for remark in remarks if remark in text] == list(shown)
 
 
 def test_a_table_has_a_dagger_where_nothing_could_be_measured(plain: Run) -> None:

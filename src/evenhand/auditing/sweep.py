@@ -2,6 +2,7 @@
 
 import logging
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
@@ -66,17 +67,18 @@ def named_sources(
         ModelSource.of(place, {k: v for k, v in given.items() if k in options or k not in of_any})
         for place, options in zip(places, known, strict=True)
     ]
-    names = [source.name for source in loaded]
+    counts = Counter(source.name for source in loaded)
     named = [
         replace(source, place=replace(source.place, name=with_parent(real_path(source.place.source))))
-        if source.given is None and names.count(source.name) > 1 and not source.place.on_hub
+        if source.given is None and counts[source.name] > 1 and not source.place.on_hub
         else source
         for source in loaded
     ]
     sources = [replace(source, way=way) for source in named for way in ways]
     names = [name or source.name for source in sources]
-    if double := [model_name for model_name in names if names.count(model_name) > 1]:
-        raise BadInput(f"Two models would have the run folder '{double[0]}'. Audit each with a `name` of its own.")
+    most, times = Counter(names).most_common(1)[0] if names else ("", 0)
+    if times > 1:
+        raise BadInput(f"Two models would have the run folder '{most}'. Audit each with a `name` of its own.")
     return dict(zip(names, sources, strict=True))
 
 

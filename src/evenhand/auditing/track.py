@@ -2,6 +2,7 @@
 
 import logging
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -153,8 +154,9 @@ def checkpoints(models: str | Path | Sequence[str | Path], revision: Named = Non
         given.sort(key=lambda name: _number(Path(name)))  # a shell puts checkpoint-1000 before checkpoint-200
     points = [point for name in given for point in _expand(name)]
     places = [str(real_path(point)) if Path(point).is_dir() else str(point) for point in points]
-    if twice := [place for place in places if places.count(place) > 1]:
-        raise BadInput(f"'{twice[0]}' is given twice. Give each checkpoint once, in the order of the training.")
+    most, times = Counter(places).most_common(1)[0] if places else ("", 0)
+    if times > 1:
+        raise BadInput(f"'{most}' is given twice. Give each checkpoint once, in the order of the training.")
     if len(points) < 2:
         got = f"'{points[0]}'" if points else "none"
         if points and find(str(points[0])).on_hub:

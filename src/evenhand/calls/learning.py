@@ -4,6 +4,7 @@ model learns from it (Barza 2023, section 5.2).
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -109,8 +110,8 @@ def draw_curve(values: Mapping[int, pd.DataFrame], out: Path, title: str) -> Pat
 
 def name_files(files: Sequence[str]) -> dict[str, str]:
     """The paths of files by the name to show: the file name, or the path if two files have the same name."""
-    names = [Path(file).name for file in files]
-    by_name = {file if names.count(name) > 1 else name: file for file, name in zip(files, names, strict=True)}
+    counts = Counter(Path(file).name for file in files)
+    by_name = {file if counts[Path(file).name] > 1 else Path(file).name: file for file in files}
     if len(by_name) < len(files):
         raise BadInput(f"Each corpus must be given once. Got {', '.join(files)}.")
     return by_name

@@ -4,6 +4,7 @@ import gc
 import inspect
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial, wraps
 from typing import Annotated, Any, Unpack, get_args, get_origin
@@ -108,8 +109,7 @@ class Once(typer.core.TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if not ctx.resilient_parsing:  # set by shell completion
             *_, options = self.make_parser(ctx).parse_args(args=list(args))
-            for option in options:
-                times = options.count(option)
+            for option, times in Counter(options).items():
                 prints = option.is_eager and getattr(option, "is_flag", False)  # --help and the like
                 if times > 1 and option.nargs == 1 and not (option.multiple or prints):
                     name = max(option.opts, key=len)

@@ -66,7 +66,8 @@ def print_answer(run: Any, *, whole: bool = True) -> None:
     from evenhand.show.terminal import answer, brief, fit_width
 
     width = fit_width(terminal.width())
-    terminal.show(answer(run, width) if whole else brief(run), width=width)
+    logged = terminal.logged_lines()
+    terminal.show(answer(run, width, logged) if whole else brief(run, logged), width=width)
 
 
 def _read_frequencies(path: Path) -> dict[str, float]:

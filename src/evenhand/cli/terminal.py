@@ -111,12 +111,21 @@ class _Handler(logging.Handler):
     def __init__(self, reword: Callable[[str], str]) -> None:
         super().__init__()
         self.reword = reword
+        self.lines: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
         from tqdm.auto import tqdm
 
+        self.lines.append(record.getMessage())
         with suppress(OSError):  # stderr is closed or full
             tqdm.write(replace_control_characters(self.reword(self.format(record))), file=sys.stderr)
+
+
+def logged_lines() -> str:
+    """The log lines that whoever reads the output has seen: none unless both go to a terminal."""
+    seen = all(stream and stream.isatty() for stream in (sys.stdout, sys.stderr))
+    handlers = (each for each in logging.getLogger("evenhand").handlers if isinstance(each, _Handler) and seen)
+    return "\n".join(line for handler in handlers for line in handler.lines)
 
 
 class _LogFile(logging.FileHandler):

@@ -1,6 +1,7 @@
 """The Hub's `.eval_results/*.yaml`, by huggingface_hub's own classes."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from evenhand.errors import BadInput, check_known
@@ -48,8 +49,9 @@ def _dataset_ids(run: StoredRun, hub: Mapping[str, str]) -> dict[str, str]:
         if not HUB_ID.fullmatch(hub_id):
             raise BadInput(f"The id of a dataset on the Hub must be OWNER/NAME. Got '{hub_id}' for '{name}'.")
     ids = {name: hub.get(name, f"evenhand/{slug(name)}") for name in names}
+    counts = Counter(ids.values())
     for name, hub_id in ids.items():
-        if list(ids.values()).count(hub_id) > 1:
+        if counts[hub_id] > 1:
             raise BadInput(f"Two datasets of the run would have the id '{hub_id}'. Give '{name}' another id in `hub`.")
     return ids
 

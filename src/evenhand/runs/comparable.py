@@ -1,5 +1,6 @@
 """Checks whether runs were measured in the same way, as a comparison by items needs, and distinct names for runs."""
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -58,9 +59,11 @@ def distinct_names(runs: Sequence[StoredRun]) -> list[str]:
     names = [run.record.model for run in runs]
     asked = [run.record.model_alone + run.record.asked.words(in_chats=False) for run in runs]
     if len({run.record.asked for run in runs}) > 1:
-        names = [whole if names.count(name) > 1 else name for name, whole in zip(names, asked, strict=True)]
+        counts = Counter(names)
+        names = [whole if counts[name] > 1 else name for name, whole in zip(names, asked, strict=True)]
     for marks in ([run.record.fingerprint[:8] for run in runs], range(1, len(runs) + 1)):
-        names = [f"{name} ({mark})" if names.count(name) > 1 else name for name, mark in zip(names, marks, strict=True)]
+        counts = Counter(names)
+        names = [f"{name} ({mark})" if counts[name] > 1 else name for name, mark in zip(names, marks, strict=True)]
     return names
 
 

@@ -53,12 +53,15 @@ def fit_width(width: int) -> int:
     return min(WIDEST, max(NARROWEST, width))
 
 
-def answer(run: StoredRun, width: int = NARROWEST) -> RenderableType:
-    """The page of a run in about forty lines at most, for a terminal of `width` columns."""
+def answer(run: StoredRun, width: int = NARROWEST, logged: str = "") -> RenderableType:
+    """The page of a run in about forty lines at most, for a terminal of `width` columns.
+
+    `logged` has the lines that stand above it: remarks among them are not repeated.
+    """
     sections = measured_tasks(run)
     lines = summary(sections)
     parts = list(_lead(run, lines))
-    parts += _cautions(run, sections)
+    parts += _cautions(run, sections, logged)
     shown = _rows_that_fit(lines)
     parts += [Text(" "), *_table(shown, width)]
     if legend := list(_legend(shown)):
@@ -84,10 +87,10 @@ def _legend(lines: Sequence[tuple[Measured, ScorecardLine]]) -> Iterator[str]:
         yield f"* {readings.BY_CHANCE}."
 
 
-def brief(run: StoredRun) -> RenderableType:
-    """The first lines of the answer, for output that lists several runs."""
+def brief(run: StoredRun, logged: str = "") -> RenderableType:
+    """The first lines of the answer, for output that lists several runs; for `logged`, see `answer`."""
     sections = measured_tasks(run)
-    return Group(*_lead(run, summary(sections)), *_cautions(run, sections), line(next(_next_steps(run)), ""))
+    return Group(*_lead(run, summary(sections)), *_cautions(run, sections, logged), line(next(_next_steps(run)), ""))
 
 
 def _lead(run: StoredRun, lines: Sequence[tuple[Measured, ScorecardLine]]) -> Iterator[RenderableType]:
@@ -136,16 +139,17 @@ def _sentences(lines: Sequence[tuple[Measured, ScorecardLine]]) -> Iterator[Text
         yield Text(f"and {len(shown) - SENTENCES} more, marked below.")
 
 
-def _cautions(run: StoredRun, sections: Sequence[Measured]) -> list[RenderableType]:
+def _cautions(run: StoredRun, sections: Sequence[Measured], logged: str) -> list[RenderableType]:
     """Remarks to read before the numbers: caveats, the doctor's concerns, warnings."""
     remarks = [Text(run.record.sample, "yellow")] if run.record.partial else []
     caveats = dict.fromkeys((s.dataset, s.caveat) for s in sections if s.caveat)
     remarks += [_remark(f"Careful, {dataset}: {text}", "yellow") for dataset, text in caveats]
-    for finding in sorted(run.concerns, key=lambda finding: finding.verdict != "unfit"):
+    concerns = [finding for finding in run.concerns if finding.says not in logged]
+    for finding in sorted(concerns, key=lambda finding: finding.verdict != "unfit"):
         advice = f" {finding.do}" if finding.verdict == "unfit" else ""
         says = f"{finding.verdict.capitalize()}, {finding.check}: {finding.says}"
         remarks.append(_remark(says, VERDICTS[finding.verdict], advice))
-    remarks += [_remark(f"Careful: {text}", "yellow") for text in run.record.warnings]
+    remarks += [_remark(f"Careful: {text}", "yellow") for text in run.record.warnings if text not in logged]
     remarks += [_remark(text, "yellow") for text in _unscored_notes(run)]
     remarks += [_remark(text, "dim") for text in run.record.caveats[:1]]
     left = len(remarks) - CONCERNS
