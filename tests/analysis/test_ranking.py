@@ -22,7 +22,7 @@ from helpers.made_scores import PAPER, associations, scores
 from helpers.typed import number, only
 from helpers.written_runs import task
 
-pytestmark = pytest.mark.usefixtures("without_pages")
+pytestmark = pytest.mark.usefixtures("without_pages", "unexamined")
 
 HEAD = "stereotype,counterpart,category\n"
 

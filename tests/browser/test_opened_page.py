@@ -6,17 +6,17 @@ from pathlib import Path
 import pytest
 
 import evenhand
-from evenhand import Answer, Table
-from evenhand.models.networks.masked import MaskedLM
+from evenhand import Run
 from evenhand.show.page.runs import page
 from helpers.opened import Opened
+from helpers.stored_runs import favouring_he
 
 
-@pytest.fixture(scope="session")
-def file(chromium: str, mini_en: MaskedLM, tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module")
+def file(chromium: str, stored: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of a small real run; beside it one of before and after."""
     out = tmp_path_factory.mktemp("page")
-    pairs, emotions = (evenhand.audit(mini_en, dataset=d, limit=16, out=out / d) for d in ("tgb", "emotions-en"))
+    pairs, emotions = (Run.load(stored / name) for name in ("mini-en-pairs", "mini-en-emotions"))
     (out / "page.html").write_text(page([pairs]), encoding="utf-8")
     (out / "emotions.html").write_text(page([emotions]), encoding="utf-8")
     (out / "two.html").write_text(page([emotions, emotions]), encoding="utf-8")
@@ -26,13 +26,7 @@ def file(chromium: str, mini_en: MaskedLM, tmp_path_factory: pytest.TempPathFact
 @pytest.fixture(scope="session")
 def whole(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of all suites, by a model that costs nothing."""
-
-    def rule(question: object) -> Answer:
-        text = str(getattr(question, "answer", "") or getattr(question, "text", ""))
-        return Answer((-1.0 - (text.lower() in ("she", "her")) - len(text) % 7 / 10,))
-
-    run = evenhand.audit(Table(rule, name="made"), out=tmp_path_factory.mktemp("whole"))
-    return run.path / "report.html"
+    return evenhand.audit(favouring_he(), out=tmp_path_factory.mktemp("whole")).path / "report.html"
 
 
 def test_it_opens_from_disk_and_asks_nobody(opened: Opened, file: Path) -> None:

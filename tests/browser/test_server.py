@@ -11,13 +11,14 @@ from evenhand.models.networks.masked import MaskedLM
 from evenhand.web import probing
 from helpers import served
 from helpers.opened import Opened
+from helpers.stored_runs import before_and_after
 
 PAGES = ("", "compare", "probe", "swap", "nothing-here")
 
 
 @pytest.fixture(scope="module")
 def folder(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = served.before_and_after(tmp_path_factory.mktemp("browsed"))
+    root = before_and_after(tmp_path_factory.mktemp("browsed"))
     served.changed(served.copied(root / "before" / "plain", root / "newer"), schema=99)
     (served.copied(root / "before" / "plain", root / "stopped") / "run.json").unlink()
     return root

@@ -17,7 +17,8 @@ from evenhand.web import probing
 from evenhand.web.listing import Runs
 from evenhand.web.server import application
 from helpers.fuzzing import Json, Text, fuzzed, places, replaced
-from helpers.served import FORM, HOST, before_and_after, send
+from helpers.served import FORM, HOST, send
+from helpers.stored_runs import before_and_after
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 

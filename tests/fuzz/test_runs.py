@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from evenhand.runs.files import VOUCHED
 from evenhand.runs.folder import ANSWERS
 from helpers.fuzzing import Json, command, contents, fuzzed, places, replaced
-from helpers.served import before_and_after
+from helpers.stored_runs import before_and_after
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 

@@ -29,7 +29,7 @@ from helpers.made_scores import run as made_run
 from helpers.typed import only
 from helpers.written_runs import record, task, with_fields
 
-pytestmark = pytest.mark.usefixtures("without_pages")
+pytestmark = pytest.mark.usefixtures("without_pages", "unexamined")
 
 ORDER = ("fail", "undecided", "pass")
 LEANS = "likelihood-lean"

@@ -34,13 +34,6 @@ def audit(out: Path, name: str, like: float) -> Path:
     return evenhand.audit(table, dataset="tgb", measure=["likelihood-lean"], limit=12, out=out).path
 
 
-def before_and_after(folder: Path) -> Path:
-    """A folder with two runs that can be compared."""
-    audit(folder / "before", "plain", 1.0)
-    audit(folder / "after", "debiased", 0.5)
-    return folder
-
-
 def changed(run: Path, **about: Any) -> Path:
     """The run with other things in its run.json, or in the one audit there."""
     path = run / "run.json"

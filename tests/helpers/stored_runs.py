@@ -91,9 +91,16 @@ def store(name: str) -> Path:
 
 
 def unpack(name: str, out: Path) -> Path:
-    """The folder of a stored run."""
+    """The folder of a stored run, as if this version had made it."""
     shutil.unpack_archive(STORED / f"{name}.zip", out / name)
-    return out / name
+    return served.changed(out / name, evenhand=evenhand.__version__)
+
+
+def before_and_after(folder: Path) -> Path:
+    """A folder with two runs that can be compared, before/plain and after/debiased, with files for their answers."""
+    for place, name in (("before", "plain"), ("after", "debiased")):
+        (unpack(name, folder / place) / "answers.sqlite").touch()
+    return folder
 
 
 def record_of(run: Run) -> dict[str, Any]:

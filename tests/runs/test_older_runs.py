@@ -4,21 +4,23 @@ Those in schema-3 and schema-4 are small ones of each sort: measured, with a dat
 scores from elsewhere; before and after a debiasing; of checkpoints. values.json has what version 0.2 read from them.
 """
 
+import io
 import json
 import shutil
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from rich.console import Console
 
 import evenhand
 from evenhand import BadInput, Run
 from evenhand.analysis.tracking import make_track
-from evenhand.cli.app import app
-from evenhand.cli.terminal import run as run_command
 from evenhand.runs.record import SCHEMA
+from evenhand.show.terminal import scorecard
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 
@@ -35,12 +37,12 @@ def test_rescoring_gives_the_values_it_had(name: str, tmp_path: Path) -> None:
     path = Path(shutil.copytree(MADE / name, tmp_path / name))
     record = (path / "run.json").read_text(encoding="utf-8")
     (path / "run.json").write_text(record.replace("/tmp/evenhand/hobbies.toml", str(MADE / "hobbies.toml")), "utf-8")
-    before = Run.load(path)
+    before = opened(MADE / name)
     (path / "results.json").write_text("[]")  # so that nothing but the kept answers can give them
     (path / "scores.parquet").unlink()
     again = evenhand.rescore(path)
     exact = ["value", "n", "unscored"]  # intervals of crossed clusters have become narrower since
-    pd.testing.assert_frame_equal(again.values[exact], Run.load(MADE / name).values[exact], rtol=1e-9)
+    pd.testing.assert_frame_equal(again.values[exact], before.values[exact], rtol=1e-9)
     assert again.record.fingerprint == before.record.fingerprint
 
 
@@ -51,9 +53,22 @@ def test_a_run_with_an_older_dataset_is_not_rescored(name: str, tmp_path: Path) 
         evenhand.rescore(path)
 
 
+@cache
+def opened(path: Path) -> Run:
+    """The run; what it computes from its scores, it computes once."""
+    return Run.load(path)
+
+
+def shown(run: Run) -> str:
+    """What `evenhand show --full` prints."""
+    console = Console(width=400, record=True, file=io.StringIO())
+    console.print(scorecard(run))
+    return console.export_text()
+
+
 @pytest.mark.parametrize("name", RUNS)
 def test_its_values_are_tested_from_its_scores(name: str) -> None:
-    run = Run.load(MADE / name)
+    run = opened(MADE / name)
     on_disk = json.loads((MADE / name / "results.json").read_text(encoding="utf-8"))
     assert not any("p" in row for row in on_disk)
     own = [row for row in run.results if not row["contrast"] and not row["estimand"]]
@@ -67,12 +82,12 @@ def test_its_values_are_tested_from_its_scores(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in RUNS if name != "emotions-noisy"])  # which has the tasks of emotions
-def test_it_is_shown_with_every_dataset_and_measure(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command(app, ["show", str(MADE / name), "--full"]) == 0
-    shown = capsys.readouterr().out
-    for task in Run.load(MADE / name).record.tasks:
-        assert task.dataset in shown
-        assert task.measure in shown
+def test_it_is_shown_with_every_dataset_and_measure(name: str) -> None:
+    run = opened(MADE / name)
+    text = shown(run)
+    for task in run.record.tasks:
+        assert task.dataset in text
+        assert task.measure in text
 
 
 def test_comparing_gives_the_changes_it_gave() -> None:
@@ -100,9 +115,8 @@ def test_runs_of_0_2_have_stereotype_and_default_from_their_scores(
     frames = [of.values[(of.values["estimand"] + of.values["contrast"]) != ""] for of in (run, again)]
     before, after = (frame[exact].sort_values(order, ignore_index=True) for frame in frames)
     pd.testing.assert_frame_equal(before, after, rtol=1e-9)
-    judged = {
-        (row["dataset"], row["estimand"]) for row in run.results if row["lean"] in ("above", "below", "not shown")
-    }
+    told = [row for row in run.results if row["lean"] in ("above", "below", "not shown")]
+    judged = {(row["dataset"], row["estimand"]) for row in told}
     assert {(headline[0], "stereotype"), (headline[0], "default")} <= judged
     assert all(row["lean"] == "untested" for row in own if row["measure"] in (headline[1], "stereotype-share"))
 
@@ -116,6 +130,7 @@ EACH = [
 NAMES = ("dataset", "measure", "estimand", "contrast", "groups")
 
 
+@cache
 def known(schema: int) -> Any:
     return json.loads((OLDER[schema] / "values.json").read_text(encoding="utf-8"))
 
@@ -143,15 +158,12 @@ def assert_same(rows: Any, expected: Any) -> None:
 
 
 @pytest.mark.parametrize(("schema", "name"), EACH)
-def test_a_run_of_every_sort_opens_and_is_shown_with_its_values(
-    schema: int, name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run = Run.load(OLDER[schema] / name)
+def test_a_run_of_every_sort_opens_and_is_shown_with_its_values(schema: int, name: str) -> None:
+    run = opened(OLDER[schema] / name)
     assert_same(by_name(run.results), by_name(known(schema)["results"][name]))
     if schema < SCHEMA:
-        assert run_command(app, ["show", str(run.path), "--full"]) == 0
-        shown = capsys.readouterr().out
-        assert all(task.measure in shown for task in run.record.tasks)
+        text = shown(run)
+        assert all(task.measure in text for task in run.record.tasks)
 
 
 @pytest.mark.parametrize(
@@ -162,17 +174,17 @@ def test_a_run_of_every_sort_rescores_to_its_values(schema: int, name: str, tmp_
     (path / "results.json").write_text("[]")  # so that nothing but the kept answers can give them
     (path / "scores.parquet").unlink()
     again = evenhand.rescore(path)
-    assert again.record.fingerprint == Run.load(OLDER[schema] / name).record.fingerprint
+    assert again.record.fingerprint == opened(OLDER[schema] / name).record.fingerprint
     assert_same(by_name(again.results), by_name(known(schema)["rescored"][name]))
 
 
 @pytest.mark.parametrize("schema", OLDER)
 def test_runs_of_every_sort_compare_as_they_did(schema: int) -> None:
     for names, expected in known(schema)["compared"].items():
-        frame = evenhand.compare(*(OLDER[schema] / name for name in names.split())).frame
+        frame = evenhand.compare(*(opened(OLDER[schema] / name) for name in names.split())).frame
         assert_same(json.loads(frame.to_json(orient="records", double_precision=15)), expected)
     checkpoints = [OLDER[schema] / "tracked" / f"my-training--checkpoint-{step}" for step in (100, 300, 400)]
-    found = make_track([Run.load(path) for path in checkpoints]).as_json()
+    found = make_track([opened(path) for path in checkpoints]).as_json()
     for one in found["checkpoints"]:
         del one["path"]
     assert_same(found, known(schema)["tracked"])

@@ -28,6 +28,7 @@ from helpers import served
 from helpers.audited_runs import audited
 from helpers.document import Element, parsed
 from helpers.served import FORM, HERE, HOST, Response, send
+from helpers.stored_runs import before_and_after
 from helpers.typed import all_of
 
 pytestmark = pytest.mark.usefixtures("without_pages")
@@ -39,7 +40,7 @@ SECRET = "the contents of a file that nobody may read"
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return served.before_and_after(tmp_path_factory.mktemp("made"))
+    return before_and_after(tmp_path_factory.mktemp("made"))
 
 
 @pytest.fixture
