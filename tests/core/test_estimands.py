@@ -298,8 +298,8 @@ def test_a_default_alone_is_hardly_ever_called_a_stereotype() -> None:
 
 def test_nor_is_it_where_one_kind_has_many_more_occupations(data: Path) -> None:
     """The released set has 13 occupations taken for women's and 87 for men's."""
-    assert claims("nli-coal-en", 40, default=1.5, stereotype=0.0)["stereotype"] <= 0.15
-    assert claims("nli-coal-en", 20, default=1.5, stereotype=0.8)["stereotype"] >= 0.8
+    assert claims("nli-coal-en", 16, default=1.5, stereotype=0.0)["stereotype"] <= 4 / 16
+    assert claims("nli-coal-en", 8, default=1.5, stereotype=0.8)["stereotype"] >= 0.8
 
 
 def test_rows_of_two_runs_are_the_same_items(tmp_path: Path) -> None:

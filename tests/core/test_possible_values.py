@@ -45,7 +45,7 @@ def test_stereotype_and_default_stay_where_they_can_be(measure: str, partners: b
     most = (high - low) if partners else (high - low) / 2
     neutral = 0.0 if partners else how.neutral
     cut = 0
-    for seed in range(20):
+    for seed in range(10):
         for value in estimates(few(low, high, seed=seed, partners=partners), design, how):
             assert not value.low < neutral - most - 1e-12
             assert not value.high > neutral + most + 1e-12
@@ -70,7 +70,7 @@ def test_what_is_cut_detects_no_more_than_before() -> None:
 
 def test_a_change_is_no_larger_than_can_be() -> None:
     asked = task("tbd", "pronoun", cluster="word", crossed="template", kinds=KINDS, partners=None, by=("kind",))
-    for seed in range(10):
+    for seed in range(4):
         frames = [few(-1.0, 1.0, seed=seed + more, partners=False) for more in (0, 50)]
         frames = [frame.assign(dataset="tbd", measure="pronoun") for frame in frames]
         table = change_table(run(frames[0], [asked], "one"), run(frames[1], [asked], "other"))

@@ -10,7 +10,7 @@ from evenhand import BadInput
 from evenhand.datasets.files import read_tsv
 from evenhand.datasets.gendered import bundled_names, census
 from evenhand.text.edits import STAYS, contexts
-from evenhand.text.names import Naming, read_names
+from evenhand.text.names import Name, Naming, read_names
 from evenhand.text.swap import Swapper, swapper
 from helpers.edits import gap_rows, is_as_expected
 
@@ -75,6 +75,12 @@ def test_first_names_are_told_from_other_words(text: str, names: set[str]) -> No
 
 def test_a_word_before_i_is_no_name_with_a_surname() -> None:
     assert [edit.old for edit in Naming()("May I ask? Will I see Mary I of England?")] == ["Mary"]
+
+
+def test_in_texts_of_another_language_every_name_of_the_list_is_a_person() -> None:
+    naming = Naming({"anna": Name("jonas", "female"), "jonas": Name("anna", "male")}, always=True)
+    found = [(edit.start, edit.old, edit.new) for edit in naming("ANNA såg Jonas, och anna; Annas hund.")]
+    assert found == [(0, "ANNA", "JONAS"), (9, "Jonas", "Anna")]
 
 
 def test_partners_are_one_to_one_and_of_the_other_gender() -> None:

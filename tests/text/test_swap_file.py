@@ -362,7 +362,7 @@ import re, sys
 from pathlib import Path
 from evenhand.text import text_files
 from evenhand.text.swap_file import swap
-text_files.CHARACTERS = 50_000
+text_files.CHARACTERS = 30_000
 for file in sys.argv[1:]:
     swap(file, grammar="rules", jobs=1)
     print(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
@@ -372,12 +372,12 @@ for file in sys.argv[1:]:
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="reads the peak of memory in /proc")
 def test_memory_stays_flat(tmp_path: Path) -> None:
     """By VmHWM: ru_maxrss begins with what the process had that started this one, which is more than a swap takes."""
-    sizes = {tmp_path / f"{n}.txt": n for n in (5_000, 18_000)}  # about 4 sections, and 15
+    sizes = {tmp_path / f"{n}.txt": n for n in (3_000, 10_000)}  # about 4 sections, and 15
     for file, n in sizes.items():
         file.write_text("".join(f"He told her that his {i} hats were hers.\n\n" for i in range(n)))
     out = subprocess.run([sys.executable, "-c", PEAKS, *sizes], capture_output=True, text=True, check=True).stdout
     small, large = map(int, out.split())
-    assert large - small < 2_500  # kB; the texts alone are 570 more, their edits 12,000
+    assert large - small < 2_500  # kB; the texts alone are 310 more, their edits 6,500
 
 
 def test_what_is_no_text_is_refused_or_kept(tmp_path: Path) -> None:
@@ -446,12 +446,12 @@ def test_a_swap_and_a_debiasing_choose_the_same_documents(tmp_path: Path) -> Non
 def test_damaged_parquet_is_a_sentence_wherever_the_damage_is(tmp_path: Path) -> None:
     """Swapped all the same where nothing notices: parquet has no checksums unless its writer asks for them."""
     whole = tmp_path / "whole.parquet"
-    texts = [f"He is number {number}." for number in range(12_000)]
-    pd.DataFrame({"id": range(len(texts)), "text": texts}).to_parquet(whole, row_group_size=1_000, compression=None)
+    texts = [f"He is number {number}." for number in range(3_000)]
+    pd.DataFrame({"id": range(len(texts)), "text": texts}).to_parquet(whole, row_group_size=250, compression=None)
     content, chance = whole.read_bytes(), random.Random(0)
-    assert content.count(b"number 11500") == 1
+    assert content.count(b"number 2900") == 1
     late = tmp_path / "late.parquet"  # no UTF-8, long after the rows that are looked at first
-    late.write_bytes(content.replace(b"number 11500", b"number \xff\xfe\xff\xfe\xff"))
+    late.write_bytes(content.replace(b"number 2900", b"number \xff\xfe\xff\xfe"))
     with pytest.raises(BadInput, match="late.parquet.*utf-8"):
         swap(late, jobs=1, lang="en", share=0.01)
     refused = 0

@@ -85,4 +85,6 @@ def test_long_work_says_how_long_it_will_take(
 
 
 def test_durations_read_as_people_say_them() -> None:
-    assert [duration(s) for s in (7.2, 89, 200, 9000)] == ["7 s", "89 s", "3 min", "2.5 h"]
+    assert [duration(s) for s in (7.2, 89, 90, 200, 5399, 5400, 9000)] == [
+        *("7 s", "89 s", "2 min", "3 min", "90 min", "1.5 h", "2.5 h")
+    ]
