@@ -21,6 +21,7 @@ from evenhand.core.answers import NO_DIRECTION
 from evenhand.core.model import ask
 from evenhand.errors import EvenhandError, ModelNotFound, UnfitModel
 
+ROW = struct.pack("<3f", 1, 2, 3)
 WORDS = ["nurse", "New_York", "Will", "This is a nurse.", "zero"]
 VECTORS = np.array([[1.5, -2.0, 0.25], [0.1, 0.2, 0.3], [1e-3, 2.0, 3.0], [4.0, 5.0, 6.0], [0.0, 0.0, 0.0]], np.float32)
 
@@ -157,19 +158,11 @@ def test_a_number_that_is_not_finite_is_no_answer(broken: float, tmp_path: Path)
     assert note(word2vec(tmp_path / "v.bin", vectors=vectors), "nurse") == "not a finite number"
 
 
-def cut_short(path: Path) -> None:
-    path.write_bytes(word2vec(path).read_bytes()[:-8])
-
-
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
         ("a.bin", b"PK\x03\x04 and so on", "does not begin with the two numbers of a word2vec .bin file"),
-        (
-            "a.bin",
-            b"3 3\nnurse " + struct.pack("<3f", 1, 2, 3),
-            "breaks off at word 2, but its header promises 3 words",
-        ),
+        ("a.bin", b"3 3\nnurse " + ROW, "breaks off at word 2, but its header promises 3 words"),
         ("a.bin", b"1 3\nnurse " + struct.pack("<9f", *range(9)), "goes on after the 1 words of 3 dimensions"),
         ("a.bin", b"2 2\nice cream " + struct.pack("<4f", 1, 2, 3, 4), "breaks off at word 2"),
         ("a.bin", b"3 2\nhe %bice cream %bshe %b" % ((struct.pack("<2f", 1, 2),) * 3), "a .bin file have no spaces"),
@@ -177,11 +170,9 @@ def cut_short(path: Path) -> None:
         ("a.txt", b"nurse 1 2 3\ndoctor\n", "line 2: a word and 3 numbers, separated by spaces"),
         ("a.txt", b"2 3\nnurse 1 2 3\n", "has 1 words, but its first line promises 2"),
         ("a.txt", b"nurse 1 2 3\ndoctor 1 2\n", "line 2: a word and 3 numbers, separated by spaces, are expected"),
-        (
-            "a.vec",
-            b"2 3\nnurse 1 2 3\ndoctor 1 2 3 4\n",
-            "line 3: a word and 3 numbers, separated by spaces, are expected",
-        ),
+        ("a.vec", b"2 3\nnurse 1 2 3\ndoctor 1 2 3 4\n", "line 3: a word and 3 numbers, separated by spaces"),
+        ("a.bin", (b"3 3\n" + 3 * (b"a " + ROW))[:-8], "breaks off at word 3"),
+        ("a.txt", b"nurse 1 2 3\ndoctor 1 x 3\n", "3 numbers.* Got b'doctor 1 x 3'"),
         ("a.txt", b"", "does not begin with a word and its numbers. The file is empty"),
         ("a.txt", b"She is a nurse.\n", "does not begin with a word and its numbers"),
         ("a.txt", b"2 0\nnurse\ndoctor\n", "line 2: a word and 0 numbers, separated by spaces, are expected"),
@@ -194,13 +185,7 @@ def cut_short(path: Path) -> None:
 def test_a_broken_file_is_an_error_that_says_where(name: str, content: bytes, says: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(BadInput, match=says):
-        evenhand.load(str(tmp_path / name))
-
-
-def test_a_binary_file_that_was_cut_short_is_an_error(tmp_path: Path) -> None:
-    cut_short(tmp_path / "v.bin")
-    with pytest.raises(BadInput, match="breaks off at word 3"):
-        evenhand.load(str(tmp_path / "v.bin"))
+        vector(tmp_path / name, "doctor")
 
 
 def test_bytes_are_words_and_a_byte_order_mark_is_none(tmp_path: Path) -> None:
@@ -219,12 +204,6 @@ def test_other_words_beside_a_tensor_are_another_model(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
     with pytest.raises(ModelNotFound, match=r"There is no file '.*none\.bin'"):
         evenhand.load(str(tmp_path / "none.bin"))
-
-
-def test_a_number_that_is_none_is_an_error_that_quotes_its_line(tmp_path: Path) -> None:
-    (tmp_path / "v.txt").write_text("nurse 1 2 3\ndoctor 1 x 3\n", encoding="utf-8")
-    with pytest.raises(BadInput, match="3 numbers.* Got b'doctor 1 x 3'"):
-        vector(tmp_path / "v.txt", "doctor")
 
 
 @pytest.mark.parametrize(
@@ -285,14 +264,7 @@ def test_a_small_file_that_becomes_a_large_one_is_not_unpacked(tmp_path: Path, m
     assert evenhand.load(str(tmp_path / "fine.npz")).kind == "vectors"
 
 
-@pytest.mark.parametrize("name", ["v.bin", "v.txt"])
-def test_a_header_of_thousands_of_digits_is_an_error(name: str, tmp_path: Path) -> None:
-    (tmp_path / name).write_bytes(b"9" * 5000 + b" " + b"9" * 5000 + b"\nnurse 1 2\n")
-    with pytest.raises(BadInput):
-        evenhand.load(str(tmp_path / name))
-
-
-@pytest.mark.parametrize("header", [b"1000000000000 3", b"3 1000000000000", b"999999999999999 999999999999999"])
+@pytest.mark.parametrize("header", [b"1000000000000 3", b"3 1000000000000", b"9" * 5000 + b" " + b"9" * 5000])
 @pytest.mark.parametrize("name", ["v.bin", "v.txt"])
 def test_a_header_that_promises_too_much_is_an_error(name: str, header: bytes, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(header + b"\nnurse 1 2 3\n")

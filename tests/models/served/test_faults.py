@@ -114,11 +114,12 @@ WHOLE_OPTIONS = Choose("Who works?", ("He", "She"))
 )
 def test_numbers_that_are_no_log_probabilities_are_no_answer(connect: Connect, fault: str, note: str) -> None:
     """Before anything is normalised: blanks and choices would turn any numbers into probabilities."""
-    server, model = connect()
-    server.faults = frozenset({fault})
-    model.reference = {}  # would notice first
-    questions: list[Question] = [LIKELIHOODS[0], BLANKS, WHOLE_OPTIONS]
-    assert [answer.note for answer in model.answer(questions)] == [note] * 3
+    whole: list[Question] = [LIKELIHOODS[0], BLANKS, WHOLE_OPTIONS]
+    for before, questions in ((frozenset[str](), whole), (frozenset({"echo ignored"}), [LETTERS])):
+        server, model = connect(faults=before)
+        server.faults = before | {fault}
+        model.reference = {}  # would notice first
+        assert [answer.note for answer in model.answer(questions)] == [note] * len(questions)
 
 
 @pytest.mark.parametrize("gives", [ALL, ALL - {"echo"} | {"prompt_logprobs"}], ids=["echo", "prompt_logprobs"])
@@ -138,14 +139,6 @@ def test_listed_tokens_that_add_up_to_more_than_1_are_no_answer(connect: Connect
     for fault in ("overfull", "log10"):
         server.faults = frozenset({fault})
         assert model.answer([question])[0].note == ABOVE_ONE
-
-
-def test_letters_with_impossible_numbers_have_no_answer(connect: Connect) -> None:
-    server, model = connect(faults=frozenset({"echo ignored"}))
-    model.reference = {}
-    for fault, note in {"positive": "above 0", "nan": "finite", "zeros": "is 0"}.items():
-        server.faults = frozenset({"echo ignored", fault})
-        assert note in model.answer([LETTERS])[0].note
 
 
 @pytest.mark.parametrize(
