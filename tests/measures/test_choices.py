@@ -26,7 +26,7 @@ from evenhand.measures.choices import (
 from helpers import made_bbq
 
 STEREOTYPE, OTHER, UNKNOWN = 0, 1, 2
-pytestmark = pytest.mark.usefixtures("without_pages")
+pytestmark = pytest.mark.usefixtures("without_pages", "unexamined")
 
 
 def items(condition: str, n: int) -> list[Choice]:
@@ -126,7 +126,7 @@ def audited(rule: Chooses, out: Path, **how: object) -> Run:
 
 @pytest.fixture
 def made(shelf: Path) -> None:
-    made_bbq.write(shelf, made_bbq.rows(40))
+    made_bbq.write(shelf, made_bbq.rows(20))
 
 
 def stereotyped(question: Choose) -> int:

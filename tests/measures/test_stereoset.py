@@ -167,7 +167,7 @@ def test_without_a_next_sentence_head_the_task_is_refused(mini_en: Any, own: Any
     assert not list(tmp_path.glob("mini-en"))
 
 
-@pytest.mark.usefixtures("without_pages")
+@pytest.mark.usefixtures("without_pages", "unexamined")
 def test_an_audit_of_a_causal_model_asks_for_likelihoods(tmp_path: Path, own: Any) -> None:
     folder = str(tiny.save_causal("gpt2", tmp_path / "gpt2", max_position_embeddings=128))
     run = evenhand.audit(folder, dataset="stereoset-intrasentence", out=tmp_path / "runs")

@@ -345,6 +345,7 @@ def test_neighbours_are_counted_as_if_both_sets_were_of_one_size() -> None:
             load("bias-by-neighbours", k=wrong)
 
 
+@pytest.mark.usefixtures("without_pages", "unexamined")
 def test_words_of_a_stereotype_keep_together_when_the_gender_direction_is_gone(data: Path, tmp_path: Path) -> None:
     """Gonen and Goldberg (2019), on jobs that Bolukbasi et al. (2016) had rated as stereotyped."""
     arrays = np.load(data / "words" / "googlenews-subset.npz")

@@ -8,9 +8,9 @@ import pytest
 
 from evenhand import BadInput
 from evenhand.datasets.files import read_tsv
-from evenhand.datasets.gendered import bundled_names, census
+from evenhand.datasets.gendered import Name, bundled_names, census
 from evenhand.text.edits import STAYS, contexts
-from evenhand.text.names import Name, Naming, read_names
+from evenhand.text.names import Naming, read_names
 from evenhand.text.swap import Swapper, swapper
 from helpers.edits import gap_rows, is_as_expected
 

@@ -100,26 +100,29 @@ def test_a_prompt_that_is_cut_later_has_no_answer(connect: Connect) -> None:
 SPAN = Span(0, 2)
 BLANKS = Fill("He works.", SPAN, "He", among=("He", "She"))
 WHOLE_OPTIONS = Choose("Who works?", ("He", "She"))
+ABOVE_0, ALL_0 = "a log-probability above 0", "every log-probability in the server's reply is 0"
 
 
 @pytest.mark.parametrize(
-    ("fault", "note"),
+    ("fault", "note", "of_letters"),
     [
-        ("positive", "a log-probability above 0"),
-        ("slightly positive", "a log-probability above 0"),
-        ("infinite", "not a finite number"),
-        ("nan", "not a finite number"),
-        ("zeros", "every log-probability in the server's reply is 0"),
+        ("positive", ABOVE_0, ABOVE_0),
+        ("slightly positive", ABOVE_0, ABOVE_0),
+        ("infinite", "not a finite number", "no option is among the likeliest tokens"),
+        ("nan", "not a finite number", "not a finite number"),
+        ("zeros", ALL_0, ALL_0),
     ],
 )
-def test_numbers_that_are_no_log_probabilities_are_no_answer(connect: Connect, fault: str, note: str) -> None:
+def test_numbers_that_are_no_log_probabilities_are_no_answer(
+    connect: Connect, fault: str, note: str, of_letters: str
+) -> None:
     """Before anything is normalised: blanks and choices would turn any numbers into probabilities."""
     whole: list[Question] = [LIKELIHOODS[0], BLANKS, WHOLE_OPTIONS]
-    for before, questions in ((frozenset[str](), whole), (frozenset({"echo ignored"}), [LETTERS])):
-        server, model = connect(faults=before)
-        server.faults = before | {fault}
+    for gives, questions, notes in ((ALL, whole, [note] * 3), (ALL - {"echo"}, [LETTERS], [of_letters])):
+        server, model = connect(gives=gives)
+        server.faults = frozenset({fault})
         model.reference = {}  # would notice first
-        assert [answer.note for answer in model.answer(questions)] == [note] * len(questions)
+        assert [answer.note for answer in model.answer(questions)] == notes
 
 
 @pytest.mark.parametrize("gives", [ALL, ALL - {"echo"} | {"prompt_logprobs"}], ids=["echo", "prompt_logprobs"])
