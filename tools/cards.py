@@ -26,6 +26,7 @@ BETTER = {"closer": "closer to the neutral value", "higher": "higher", "none": "
 ITEMS = {
     "Blank": "sentences with a blank for a pronoun",
     "Choice": "questions with options",
+    "Draw": "draws of a sentence for each word of a test",
     "NliPair": "premises with hypotheses",
     "Pair": "sentence pairs",
     "Sentence": "sentences with a person word and an attribute",

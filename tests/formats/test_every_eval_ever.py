@@ -70,7 +70,7 @@ BETTER = {
     "lower": {"fraction-contradiction", "fraction-entailment", "fraction-neutral"}
     | {"direct-bias", "likelihood-difference", "nli-coal", "nli-coal-weighted", "tpr-gap-rms"},
     "higher": {"choice-accuracy", "choice-coverage", "gender-agreement", "icat", "net-neutral", "stereoset-lm"},
-    "level": {"first-mention-nobody", "gender-direction", "singular-they", "written-undetected"}
+    "level": {"ceat-heterogeneity", "first-mention-nobody", "gender-direction", "singular-they", "written-undetected"}
     | {"choice-first", "choice-turns", "decision-odds", "decision-share"},
 }
 

@@ -27,6 +27,7 @@ BUILDERS: dict[str, Callable[..., Dataset]] = {
     **_each(bbq.load, *bbq.SETS),
     "becpro-de": becpro.german,
     "becpro-en": becpro.english,
+    "ceat": word_sets.ceat,
     **_each(choices.load, *choices.NAMES),
     **_each(pairs.crows_pairs, *pairs.CROWS_PAIRS),
     "eec": sentences.eec,

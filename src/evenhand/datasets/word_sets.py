@@ -7,6 +7,7 @@ mean cos(w, A) - mean cos(w, B), is above 0 for a word that is nearer to men, an
 of the stereotype.
 """
 
+import random
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,12 +17,14 @@ from typing import Any, Literal
 from evenhand.core.dataset import Dataset
 from evenhand.core.files import from_json, read_given
 from evenhand.core.items import SIDES, Place, Target, TargetSentence
-from evenhand.core.questions import Span
+from evenhand.core.questions import Span, check_positive
+from evenhand.core.typed import as_typed
 from evenhand.datasets.files import read_toml
 from evenhand.datasets.files.releases import RELEASES, find_release
 from evenhand.datasets.kinds import GENDER_TESTS, TRAITS, kinds_of
 from evenhand.datasets.templates import TEXTS, check_keys, check_required, check_words, render, texts_of
-from evenhand.errors import BadInput
+from evenhand.errors import BadInput, check_known
+from evenhand.measures.ceat import Draw
 
 Competent = Literal["competent", "competent-sentence", "competent-1", "competent-1-", "competent-1+3-"]
 Likable = Literal["likable", "likable-sentence", "likable-1", "likable-1-", "likable-1+3-"]
@@ -142,6 +145,38 @@ def released_tests(name: str, test: Test = "all") -> Dataset:
         cluster="word",
         kinds=kinds_of(name, {"test": test}),
         options={"test": test},
+    )
+
+
+def ceat(words: str = "seat-professions-en", test: Test = "6", draws: int = 1000, seed: int = 0) -> Dataset:
+    """Draws of a sentence for each word of a test, for `ceat`: of our own sentences, or of a `test` of `seat`."""
+    check_known("value of words", [words], ("seat", *SEAT))
+    count, seed = as_typed("draws", draws, int), as_typed("seed", seed, int)
+    check_positive("draws", count)
+    source = released_tests("seat", test) if words == "seat" else own_tests(words)
+    targets = [item for item in source.items if isinstance(item, TargetSentence)]
+    if len({item.groups.get("test") for item in targets}) > 1:
+        raise BadInput(f"`words` must have one test. '{words}' has several: take seat-professions-en, or seat.")
+    sets: list[dict[str, list[Place]]] = [{}, {}, {}, {}]
+    for item in targets:
+        sets[SIDES.index(item.groups["side"])].setdefault(item.groups["word"], []).append(item.place)
+    for contexts, places in zip(sets[2:], targets[0].attributes, strict=True):
+        for text, span in places:
+            contexts.setdefault(span.of(text).lower(), []).append((text, span))
+    rng = random.Random(seed)
+    items = [
+        Draw(str(number), tuple(tuple(rng.choice(contexts[word]) for word in contexts) for contexts in sets))
+        for number in range(1, count + 1)
+    ]
+    return Dataset(
+        name="ceat",
+        language=source.language,
+        about=f"Draws of a sentence for each word of {source.name}.",
+        source="Drawn as by Guo and Caliskan 2021, from sentences that say nothing else, and not from Reddit.",
+        licence=source.licence,
+        flaws=source.flaws,
+        items=items,
+        options={"words": words, "test": test, "draws": count, "seed": seed},
     )
 
 

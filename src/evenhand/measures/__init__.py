@@ -15,6 +15,7 @@ from evenhand.core.typed import check_types
 from evenhand.errors import BadInput, check_known
 from evenhand.measures import likelihood, nli
 from evenhand.measures.association import Association
+from evenhand.measures.ceat import Ceat, CeatHeterogeneity
 from evenhand.measures.choices import (
     BbqBias,
     ChoiceAccuracy,
@@ -46,7 +47,7 @@ MEASURES: dict[str, type[Measure[Any]]] = {
         *(nli.FractionEntailment, nli.FractionContradiction),
         *(FirstMentionShare, WrittenShare, FirstMentionNobody, WrittenUndetected),
         *(Weat, Ripa, DirectBias, GenderDirection, Neighbours, Seat, ContextualSeat),
-        *(TprGap, TprGapRms),
+        *(Ceat, CeatHeterogeneity, TprGap, TprGapRms),
     )
 }
 
