@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import evenhand
-from evenhand import BadInput, Run, RunError, Table
+from evenhand import BadInput, Choice, Choose, Run, RunError, Table
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.core.questions import Question
@@ -201,6 +201,39 @@ def test_a_run_of_two_audits_is_compared_and_shown(tmp_path: Path, capsys: pytes
     shown = capsys.readouterr().out
     assert re.search(r"mine: \d+ questions", shown)
     assert re.search(r"pairs: \d+ questions", shown)
+
+
+SET, CONTROL = "choices-descriptions", "choices-descriptions-control"
+CONTROLS = {item.context: item for item in evenhand.datasets.load(CONTROL).items if isinstance(item, Choice)}
+
+
+def chooser(reads: bool) -> Table:
+    """A chat model that names any option, of control questions the right one if it `reads`."""
+
+    def rule(question: Question) -> list[float]:
+        assert isinstance(question, Choose)
+        control = CONTROLS.get(question.prompt.partition("\n")[0])
+        best = int(noise(str(question)) * 7) % len(question.options)
+        if control and reads:
+            best = question.options.index(control.options[control.right or 0])
+        return [-0.1 if place == best else -3.0 for place in range(len(question.options))]
+
+    return Table(rule, "chooser", "chooser", kind="causal")
+
+
+@pytest.mark.parametrize(("reads", "verdict"), [(False, "unfit"), (True, "fine")])
+@pytest.mark.parametrize("order", [(SET, CONTROL), (CONTROL, SET)])
+def test_a_set_is_judged_by_its_control_whichever_is_asked_first(
+    order: tuple[str, str], reads: bool, verdict: str, tmp_path: Path
+) -> None:
+    together = evenhand.audit(chooser(reads), dataset=[SET, CONTROL], measure=[], out=tmp_path / "together")
+    for dataset in order:
+        run = evenhand.audit(chooser(reads), dataset=dataset, measure=[], out=tmp_path / "apart")
+    wanted, found = ([each for each in of.record.doctor if each.check == "task"] for of in (together, run))
+    assert [each.verdict for each in wanted] == [verdict]
+    assert found == wanted
+    assert run.unmeasured == together.unmeasured
+    assert [each for each in evenhand.rescore(run.path).record.doctor if each.check == "task"] == wanted
 
 
 def test_the_contrast_is_a_result(tmp_path: Path) -> None:

@@ -1,18 +1,21 @@
 """Score a run again from its kept answers, without its model."""
 
 import logging
+import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from evenhand import suites
-from evenhand.auditing.outcomes import with_outcomes
+from evenhand.auditing.outcomes import is_choice, with_controls_of_all, with_outcomes
 from evenhand.auditing.sampling import restrict_task, sampled_tasks
 from evenhand.auditing.spec import Reader
-from evenhand.core.loop import Task, measure_all
-from evenhand.core.scores import Result
-from evenhand.errors import RunError
+from evenhand.core.loop import Task, measure_all, result
+from evenhand.core.scores import Result, Score
+from evenhand.errors import EvenhandError, RunError
+from evenhand.measures.choices import BY_PLACE
 from evenhand.models.cache import CachedAnswers
 from evenhand.runs import folder
 from evenhand.runs.folder import ANSWERS, StoredRun
@@ -68,7 +71,36 @@ def _score_again(run: StoredRun, files: Sequence[Path] = ()) -> StoredRun:
         results += scores
     asked = way.join(suites.way_of(tasks, way.file)).identity(run.record.weights)
     items = {task.dataset.name: task.dataset.items for task in tasks}
-    return folder.write(run.path, replace(run.record, audits=tuple(audits), **asked), results, items)
+    judged = with_controls_of_all(audits, tasks, results)
+    return folder.write(run.path, replace(run.record, audits=judged, **asked), results, items)
+
+
+def stored_choices(run: StoredRun, audits: Sequence[AuditRecord]) -> tuple[list[Task], list[Result]]:
+    """The tasks of these audits that choose among options, with results of their stored scores.
+
+    Tasks of an audit with a dataset that is not here are left out.
+    """
+    answers = CachedAnswers(run.path / ANSWERS, run.record.model, run.record.weights)  # for name and fingerprint
+    tasks, results = list[Task](), list[Result]()
+    for audit in audits:
+        recorded = [task for task in audit.tasks if is_choice(task)]
+        with suppress(EvenhandError):
+            whole = suites.rebuild(recorded, audit.kind, run.record.asked, [run.path])
+            for task, record in zip(whole, recorded, strict=True):
+                tasks.append(_task_on_measured_items(run, task, record))
+                results.append(result(answers, tasks[-1], _stored_scores(run, tasks[-1], audit), seed=record.seed))
+    return tasks, results
+
+
+def _stored_scores(run: StoredRun, task: Task, audit: AuditRecord) -> list[Score]:
+    name = task.dataset.name, task.measure.name
+    why = next(iter(audit.unscored.get("/".join(name), {})), "")
+    rows, scores = run.scores_of(*name).set_index("id").to_dict("index"), list[Score]()
+    for item in task.dataset.items:
+        score, placed = (float(rows[item.id].get(column, math.nan)) for column in ("score", BY_PLACE))
+        kept = {} if math.isnan(placed) else {BY_PLACE: placed}
+        scores.append(Score(item.id, score, item.groups, why if math.isnan(score) else "", kept=kept))
+    return scores
 
 
 def _task_on_measured_items(run: StoredRun, task: Task, record: TaskRecord) -> Task:
