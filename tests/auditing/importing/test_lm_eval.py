@@ -114,6 +114,8 @@ def test_samples_of_one_evaluation_are_of_one_model(tmp_path: Path) -> None:
         run = from_scores(file, name="mine", out=tmp_path / "runs")
     assert {task.dataset_builder for task in run.record.tasks} == set(names)
     assert run.record.asked == Way(chat=True, system="Be fair.")
+    (found,) = (each for each in run.record.doctor if each.check == "task")
+    assert found.says.startswith("It is not shown to do the task")  # by the control, which came later
     (tmp_path / "results_2026.json").write_text(json.dumps(results | {"system_instruction": "Be brief."}))
     with pytest.raises(RunError, match="another"):
         from_scores(files[0], name="mine", out=tmp_path / "runs")
