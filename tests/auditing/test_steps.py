@@ -1,5 +1,6 @@
 """The steps of an audit that can be left out: the doctor and the page."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -60,3 +61,10 @@ def test_the_command_leaves_out_both(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "Page:" not in shown
     assert "mini-en: has no verdict. The doctor was left out" in shown
     assert not Run.load(tmp_path / "mini-en").record.audits[0].examined
+
+
+def test_a_run_is_known_to_be_unexamined_whatever_the_words_of_its_finding(tmp_path: Path) -> None:
+    run = audited(tmp_path, "mine", 1.0, doctor=False, page=False)
+    (audit,) = run.record.audits
+    older = replace(audit, doctor=(replace(audit.doctor[0], says="As an older version said it."),))
+    assert not older.examined

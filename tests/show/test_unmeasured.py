@@ -148,7 +148,7 @@ def test_a_table_has_a_dagger_where_nothing_could_be_measured(plain: Run) -> Non
     made = evenhand.table([unfit(plain)])
     assert set(made.frame["mark"]) == {"†"}
     assert r"^{\dagger}" in made.to_latex()
-    assert "† could not be measured" in made.to_markdown()
+    assert "† no verdict, for the reason above" in made.to_markdown()
 
 
 @pytest.mark.parametrize(("n", "unscored", "why"), [(51, 49, "not shown"), (50, 50, "unscored"), (20, 280, "unscored")])

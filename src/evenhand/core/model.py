@@ -161,7 +161,7 @@ NOT_EXAMINED = Finding(
     "The doctor was left out, so it is not known whether the model is fit to be measured.",
     "Audit it again with `doctor=True`.",
 )
-"""The one finding of an audit whose doctor was left out."""
+"""The one finding of an audit whose doctor was left out. Runs are recognised by its `check`: its words may change."""
 
 
 class Findings(Shown, list[Finding]):

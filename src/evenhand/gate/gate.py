@@ -226,7 +226,7 @@ class Gate:
 
 def _concern(doctor: Sequence[Finding], dataset: str) -> str:
     """The doctor's objection to a verdict on this dataset, with the doctor's advice; empty if there is none."""
-    if NOT_EXAMINED in doctor:
+    if any(finding.check == NOT_EXAMINED.check for finding in doctor):
         return f"{NOT_EXAMINED.says} {NOT_EXAMINED.do}"
     about = [finding for finding in doctor if finding.about(dataset)]
     unfit = [finding.do for finding in about if finding.verdict == "unfit"]

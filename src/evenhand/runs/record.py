@@ -201,7 +201,7 @@ class AuditRecord:
     @property
     def examined(self) -> bool:
         """Whether the doctor was not left out."""
-        return NOT_EXAMINED not in self.doctor
+        return all(finding.check != NOT_EXAMINED.check for finding in self.doctor)
 
     def objection(self, task: TaskRecord) -> Objection:
         """Why a number of the task has no verdict, as far as the doctor knows."""
