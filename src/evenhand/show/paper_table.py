@@ -25,7 +25,12 @@ WIDEST = 5
 """The most numbers that are columns of the table. If there are more, numbers are rows, and models are columns."""
 LETTERS = {word: rf"^{{\mathrm{{{word[0]}}}}}" for word in MARKS}
 LETTERS |= {NO_SIZE: r"^{\bullet}", "◇": r"^{\diamond}", "✓": "^{+}", "*": "^{*}", "†": r"^{\dagger}"}
-OTHERS = {"†": "no verdict, for the reason above", "◇": "not judged by itself", "✓": "as it should be", "*": readings.BY_CHANCE}
+OTHERS = {
+    "†": "no verdict, for the reason above",
+    "◇": "not judged by itself",
+    "✓": "as it should be",
+    "*": readings.BY_CHANCE,
+}
 COLUMN = ["dataset", "measure", "row"]
 Cell = Mapping[Any, Any]
 
