@@ -28,6 +28,7 @@ TERNARY = np.sign(np.round(V))
 WORDS, TEMPLATES, SLOTS = ([str(i // wide % n) for i in range(60)] for n, wide in ((12, 1), (5, 12), (3, 4)))
 UNEQUAL = [str(min(i // 2, 12)) for i in range(60)]
 SETS = ["small" if word in "012" else "large" for word in WORDS]
+SHARING = ["small" if word in "012" or (word == "3" and i < 30) else "large" for i, word in enumerate(WORDS)]
 THREE = [("pro", "anti", "non")[i // 12 % 3] for i in range(60)]
 KNOWN = ("value", "low", "high", "p", "p_holm", "n", "clusters", "needed", "detectable", "freedom")
 
@@ -73,6 +74,7 @@ CASES: dict[str, Callable[[], Any]] = {
     "crossed, of shares": lambda: crossed(YES, TEMPLATES, unit=True, neutral=0.5),
     "sets": lambda: crossed(V, sets=SETS),
     "sets and templates": lambda: crossed(V, TEMPLATES, sets=THREE, neutral=0.25),
+    "sets that share a word": lambda: crossed(V, sets=SHARING),
     "sets of shares": lambda: crossed(np.where(np.array(SETS) == "small", 1.0, YES), sets=SETS, unit=True),
     "sets of differences": lambda: crossed(np.where(np.array(SETS) == "small", 0.0, TERNARY), TEMPLATES, sets=SETS),
     "an estimate": lambda: astuple(mean_estimate(V, WORDS, rng(), crossed=[TEMPLATES], sets=THREE)),
