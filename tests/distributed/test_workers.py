@@ -41,7 +41,7 @@ from helpers.clusters import Letters, two_nodes
 from helpers.kills import leftovers
 from helpers.packages import without
 
-pytestmark = pytest.mark.usefixtures("without_pages")
+pytestmark = pytest.mark.usefixtures("without_pages", "unexamined")
 
 QUESTIONS = [Likelihood(f"{word} {n}") for n in range(10) for word in ("she", "nurse", "X-ray")]
 FILES = ("results.json", "scores.parquet", "items.parquet")
@@ -125,9 +125,9 @@ def test_everybody_stops_together() -> None:
         RemoteModel(Letters, pool, name="letters").ask(bool)
 
 
-def test_answers_of_workers_in_half_precision_are_compared_with_a_model_that_is_loaded_here() -> None:
-    there = Table({})
-    source = replace(ModelSource.of("mini-en", {"dtype": "bfloat16"}), given=there)
+def test_answers_of_workers_in_half_precision_are_compared_with_a_model_that_is_loaded_here(tmp_path: Path) -> None:
+    there, folder = Table({}), str(tiny.save("bert-uncased", tmp_path / "tiny"))
+    source = replace(ModelSource.of(folder, {"dtype": "bfloat16"}), given=there)
     assert source.load() is there
     assert source.exact is not None
     assert about(source.exact())["dtype"] == "float32"
@@ -173,10 +173,7 @@ def test_runs_on_a_cluster_have_the_bytes_of_local_ones(tmp_path: Path, families
 @pytest.mark.usefixtures("cluster")
 @pytest.mark.parametrize(
     ("then", "error", "says"),
-    [
-        ("fail", ModelError, "nobody knows"),
-        ("full", ClusterError, "cannot go on: .*No space left"),
-    ],
+    [("fail", ModelError, "nobody knows"), ("full", ClusterError, "cannot go on: .*No space left")],
 )
 def test_an_error_on_a_worker_is_ours_and_what_was_finished_is_kept(
     tmp_path: Path, then: str, error: type[Exception], says: str
