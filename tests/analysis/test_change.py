@@ -167,9 +167,10 @@ def test_sizes_are_compared_where_the_measure_is_one_of_size() -> None:
     assert (found["before"], found["after"]) == pytest.approx((7 / 3, 1.0))
 
 
-def test_sets_count_equally_whatever_their_size() -> None:
+@pytest.mark.parametrize("measure", ["nli-coal", "nli-coal-weighted"])
+def test_sets_count_equally_whatever_their_size(measure: str) -> None:
     sets = ["pro", "anti", "anti", "non", "non", "non"]
-    found = rows(*two([0.9, 0.2, 0.4, 0.0, 0.3, 0.6], [0.3] * 6, "nli-coal-weighted", set=sets))
+    found = rows(*two([0.9, 0.2, 0.4, 0.0, 0.3, 0.6], [0.3] * 6, measure, set=sets))
     assert found["all"]["before"] == pytest.approx((0.9 + 0.3 + 0.3) / 3)
     assert found["all"]["change"] == pytest.approx(0.3 - 0.5)
     assert found["anti"]["before"] == pytest.approx(0.3)

@@ -9,18 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
 import evenhand
-from evenhand import Answer, BadInput, Entail, Run, Table
+from evenhand import Answer, BadInput, Run, Table
 from evenhand.analysis.comparison import Comparison
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.show import comparison as shown
-from helpers.audited_runs import audited, noise, pairs
-from helpers.typed import only
+from helpers.audited_runs import audited, noise
 from helpers.written_runs import named, with_fields
 
 pytestmark = pytest.mark.usefixtures("without_pages", "few_draws")
@@ -59,13 +57,6 @@ def test_no_change_is_printed_as_detectable_that_cannot_be(compared: Comparison)
     for detectable, cells in ((0.9, "0.900"), (1.1, "–")):
         rows = [replace(row, detectable=detectable) for row in shares]
         assert {cell[0] for cell in shown._cells(rows, ["detectable"])} == {cells}
-
-
-def test_of_the_same_model_nothing_changed(compared: Comparison) -> None:
-    same = compared.frame[compared.frame["run"] == "twin"]
-    assert (same[["change", "low", "high", "worse", "worse_low", "worse_high"]] == 0).all(axis=None)
-    assert (same["p"] == 1).all()
-    assert (same["moved"] == "").all()
 
 
 def test_a_causal_model_among_others_is_named(runs: list[Run]) -> None:
@@ -132,17 +123,6 @@ def test_other_options_are_another_dataset(tmp_path: Path, runs: list[Run]) -> N
     assert {row["dataset"] for row in found.left_out} == {"pairs", "pairs (total=mean)"}
 
 
-def test_other_versions_and_contents_are_refused_but_not_another_place(tmp_path: Path, runs: list[Run]) -> None:
-    elsewhere = audited(tmp_path, "elsewhere", 1.0, measure="likelihood-lean")
-    assert len(evenhand.compare(runs[0], elsewhere).frame)
-    newer = tuple(replace(task, dataset_version=7) for task in elsewhere.record.tasks)
-    with pytest.raises(BadInput, match="version of the dataset 1 and 7"):
-        evenhand.compare(runs[0], Run(elsewhere.path, with_fields(elsewhere.record, tasks=newer)))
-    other = audited(tmp_path, "other", 1.0, pairs(tmp_path, 62), measure="likelihood-lean")
-    with pytest.raises(BadInput, match=r"sha256 \w+ and \w+"):
-        evenhand.compare(runs[0], other)
-
-
 def test_what_only_one_has_is_named_and_nothing_in_common_is_an_error(tmp_path: Path, runs: list[Run]) -> None:
     less = audited(tmp_path, "less", 1.0, measure="likelihood-lean")
     found = evenhand.compare(runs[0], less)
@@ -155,36 +135,6 @@ def test_what_only_one_has_is_named_and_nothing_in_common_is_an_error(tmp_path: 
         evenhand.compare(less, one)
     with pytest.raises(BadInput, match="two runs"):
         evenhand.compare(one)
-
-
-class Classifier(Table):
-    kind = "nli"
-
-
-def inferring(often: int) -> Table:
-    def rule(question: Entail) -> Answer:
-        hit = noise(repr(question)) < often / 50 - 1
-        label = 1 if not hit else 0 if "oman" in question.hypothesis else 2
-        return Answer(tuple(math.log(0.8 if i == label else 0.1) for i in range(3)))
-
-    return Classifier(only(Entail, rule), name=f"of{often}")
-
-
-def test_macro_means_are_compared_too(tmp_path: Path) -> None:
-    """NLI-CoAL counts its three sets alike, however large."""
-    measures = ("nli-coal", "nli-coal-weighted", "net-neutral")
-    before, after = (
-        evenhand.audit(inferring(often), dataset="nli-en", measure=measures, out=tmp_path) for often in (60, 20)
-    )
-    found = evenhand.compare(before, after)
-    for measure in ("nli-coal", "nli-coal-weighted"):
-        values = [run.values.query(f"measure == '{measure}' and set.isna()")["value"].item() for run in (before, after)]
-        all_items = row(found, "of20", measure)
-        assert [all_items["before"], all_items["after"]] == pytest.approx(values)
-        assert all_items["low"] < all_items["change"] < all_items["high"] < 0
-    assert row(found, "of20", "net-neutral")["moved"] == "towards neutral"  # upwards: neutral is 1
-    parts = [row(found, "of20", "nli-coal", group)["change"] for group in ("pro", "anti", "non")]
-    assert np.mean(parts) == pytest.approx(row(found, "of20", "nli-coal")["change"])
 
 
 def test_the_command_prints_a_table_and_writes_the_rest(
@@ -239,12 +189,6 @@ def test_a_comparison_is_csv_latex_or_markdown(
     old = capsys.readouterr()
     assert old.out == printed["markdown"]
     assert "--as markdown" in old.err
-
-
-def test_runs_of_one_name_are_told_apart(runs: list[Run]) -> None:
-    names = evenhand.compare(runs[0], named(runs[1], "base")).names
-    assert len(set(names)) == 2
-    assert all(name.startswith("base (") for name in names)
 
 
 def test_labels_cannot_break_a_markdown_table(tmp_path: Path) -> None:

@@ -1,23 +1,14 @@
 """What `--help` prints: grouped, summaries that fit, examples that work."""
 
 import re
-from typing import Any
 
 import pytest
-import typer
 
 from evenhand.cli.app import CHANGE, COMMANDS, DECIDE, MEASURE, STUDY, UNDERSTAND, app
 from evenhand.cli.terminal import run as run_command
 from evenhand.papers import PAPERS
 from evenhand.suites import SUITES
-
-ROOT: Any = typer.main.get_command(app)
-EVERY = {name: command for name, command in ROOT.commands.items() if not hasattr(command, "commands")}
-EVERY |= {
-    f"{group} {name}": command
-    for group, found in ROOT.commands.items()
-    for name, command in getattr(found, "commands", {}).items()
-}
+from helpers.commands import EVERY, GROUPS, ROOT
 
 
 def shown(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
@@ -25,7 +16,7 @@ def shown(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
-@pytest.mark.parametrize("group", [[], ["datasets"], ["nli"]], ids=str)
+@pytest.mark.parametrize("group", [[], *([group] for group in GROUPS)], ids=str)
 @pytest.mark.parametrize("option", ["-h", "--help"])
 def test_every_summary_fits_its_line(group: list[str], option: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = shown([*group, option], capsys)
@@ -60,7 +51,7 @@ def test_every_argument_and_option_is_explained(name: str) -> None:
 
 
 def test_every_command_has_its_group_and_example() -> None:
-    assert {example.split()[1] for _, _, example in COMMANDS} | {"datasets", "nli"} == set(ROOT.commands)
+    assert {example.split()[1] for _, _, example in COMMANDS} | set(GROUPS) == set(ROOT.commands)
 
 
 def test_reproduce_without_a_paper_lists_papers_and_their_parts(capsys: pytest.CaptureFixture[str]) -> None:

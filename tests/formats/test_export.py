@@ -1,6 +1,5 @@
 """One door to all formats: what holds for each of them."""
 
-import json
 import re
 from pathlib import Path
 
@@ -52,24 +51,6 @@ def test_partial_runs_say_so(made: Made, to: str) -> None:
     said = re.compile(r'partial"?: "?a sample of at most 60 items|,yes,60', re.I)
     assert not said.search(evenhand.export(made(), to))
     assert said.search(evenhand.export(made(partial=True, limit=60), to))
-
-
-@pytest.mark.parametrize("to", VALUED)
-def test_a_value_that_lacks_what_it_needs_is_refused(made: Made, to: str) -> None:
-    run = made()
-    rows = json.loads((run.path / "results.json").read_text())
-    del rows[1]["unscored"]
-    (run.path / "results.json").write_text(json.dumps(rows))
-    with pytest.raises(RunError, match=r"\[1\].unscored .*missing"):
-        evenhand.export(evenhand.Run.load(run.path, checked=False), to)
-    with pytest.raises(RunError, match="run.json"):
-        evenhand.export(run.path, to)
-
-
-def test_a_run_that_was_never_finished_is_told_from_no_run(tmp_path: Path) -> None:
-    (tmp_path / "answers.sqlite").touch()
-    with pytest.raises(RunError, match="not finished"):
-        evenhand.export(tmp_path, "csv")
 
 
 def test_unknown_formats_and_options_get_a_suggestion(made: Made) -> None:

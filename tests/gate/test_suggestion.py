@@ -56,8 +56,8 @@ def test_bounds_are_the_far_end_of_what_was_found_with_room_and_stand_with_both(
 
 
 def test_of_several_trainings_the_farthest_decides_with_as_much_room_as_they_are_apart(tmp_path: Path) -> None:
-    asked = {"file": pairs(tmp_path), "measure": "stereotype-share"}
-    runs = [audited(tmp_path, name, d, **asked) for name, d in (("one", 0.1), ("two", 0.3))]
+    file, measure = pairs(tmp_path), "stereotype-share"
+    runs = [audited(tmp_path, name, d, file, measure=measure) for name, d in (("one", 0.1), ("two", 0.3))]
     far = [max(abs(row.low - 0.5), abs(row.high - 0.5)) for row in (first_row(run) for run in runs)]
     text = suggest(runs[0], others=runs[1:])
     assert "by how much the far ends of these runs differ" in text

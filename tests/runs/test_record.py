@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from evenhand import BadInput, Gate, Rule, Run, RunError
 from evenhand.core.measure import Traits
 from evenhand.core.model import Finding
 from evenhand.errors import NewerRun
 from evenhand.measures import MEASURES
-from evenhand.runs.record import SCHEMA, TASK, Deviation, Precision, RunRecord, as_plain, check_recordable, read_record
+from evenhand.runs.record import SCHEMA, TASK, Deviation, Precision, as_plain, check_recordable, read_record
 from evenhand.show.page.runs import page
 from helpers.written_runs import make, record, task
 
@@ -70,7 +68,7 @@ def test_a_run_of_schema_1_gets_what_it_did_not_say() -> None:
 
 def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text(json.dumps({"schema": SCHEMA + 1}))
-    with pytest.raises(NewerRun, match="Upgrade"):
+    with pytest.raises(NewerRun, match=f"schema {SCHEMA + 1}.*Upgrade"):
         read_record(tmp_path)
 
 
@@ -165,35 +163,16 @@ def test_a_group_of_the_values_that_the_task_lacks_is_an_error_that_names_the_fi
         run.results  # noqa: B018
 
 
-@pytest.mark.parametrize("text", ["", "{", '{"schema": 1', "[" * 100_000, '{"schema": 1, "tasks": ' + "[" * 9_999, "7"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "{}", '{"schema": 1', '{"schema": 1}', "[" * 100_000, '{"schema": 1, "tasks": ' + "[" * 9_999, "7"],
+)
 @pytest.mark.parametrize("name", ["run.json", "results.json"])
 def test_what_is_no_json_is_an_error_that_names_the_file(tmp_path: Path, name: str, text: str) -> None:
     folder = Path(shutil.copytree(OLD, tmp_path / "run"))
     (folder / name).write_text(text)
     with pytest.raises(RunError, match=name):
         Run.load(folder, checked=False).results  # noqa: B018
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=6,
-)
-PLAIN = json.loads((OLD / "run.json").read_text(encoding="utf-8"))
-
-
-@given(st.sampled_from(sorted(PLAIN)), JSON)
-def test_any_field_may_hold_anything_and_nothing_else_goes_wrong(name: str, value: Any) -> None:
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "run.json").write_text(json.dumps(PLAIN | {name: value}))
-        try:
-            found = read_record(Path(folder))
-        except RunError:
-            return
-        assert isinstance(found, RunRecord)
-        json.dumps(as_plain(found), allow_nan=False)  # what was read can be written again
 
 
 def test_what_was_measured_is_the_same_whatever_is_said_of_it() -> None:
@@ -212,11 +191,6 @@ def test_the_old_name_of_the_record_still_works_and_warns(tmp_path: Path) -> Non
     run = make(tmp_path / "run")
     with pytest.warns(DeprecationWarning, match="run.record"):
         assert run.about["model"] == run.record.model
-
-
-def test_a_task_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="no pronoun on tbd"):
-        make(tmp_path / "run").task("tbd", "pronoun")
 
 
 @pytest.mark.parametrize(
@@ -264,7 +238,7 @@ def test_whatever_a_field_holds_the_run_opens_or_an_error_says_why(tmp_path: Pat
                 (folder / name).write_text(json.dumps(data))
                 try:
                     found = Run.load(folder, checked=False)
-                    assert isinstance(found.record, RunRecord)
+                    json.dumps(as_plain(found.record), allow_nan=False)  # what was read can be written again
                     assert name == "run.json" or len(found.results)
                 except RunError as error:
                     assert str(folder) in str(error)  # noqa: PT017
