@@ -69,10 +69,8 @@ def test_the_page_says_who_next_to_what_and_what_was_not_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, out = tmp_path / "a.txt", tmp_path / "out"
-    texts = (
-        ["The secretary washed her hands & face."] * 20 + ["The judge lost his keys."] * 40 + ["He saw her. It rains."]
-    )
-    file.write_text("\n\n".join([*texts, WRAPPED]))
+    texts = ["The secretary washed her hands & face."] * 20 + ["The judge lost his keys."] * 40
+    file.write_text("\n\n".join([*texts, "He saw her. It rains.", WRAPPED]))
     assert run(file, "--out", out) == 0
     assert f"Page: {out / 'report.html'}" in capsys.readouterr().out
     page = parsed((out / "report.html").read_text())
@@ -97,10 +95,8 @@ def test_own_words_take_the_place_of_professions(tmp_path: Path, capsys: pytest.
     words.write_text("Pottery\n\ntable  tennis\n")
     assert run(file, "--words", words, "--json") == 0
     rows = json.loads(capsys.readouterr().out)["a.txt"]["beside"]
-    assert {row["profession"]: (row["female"], row["male"]) for row in rows} == {
-        "pottery": (9, 0),
-        "table tennis": (0, 9),
-    }
+    found = {row["profession"]: (row["female"], row["male"]) for row in rows}
+    assert found == {"pottery": (9, 0), "table tennis": (0, 9)}
     for bad, says in (("\n", "is empty"), ("pottery\nmother\n", "'mother' is a gendered word")):
         words.write_text(bad)
         assert run(file, "--words", words) == 2

@@ -29,7 +29,7 @@ from helpers.made_scores import change_table
 from helpers.typed import numbers
 from helpers.written_runs import task
 
-pytestmark = pytest.mark.usefixtures("without_pages", "unexamined")
+pytestmark = pytest.mark.usefixtures("without_pages", "unexamined", "few_draws")
 
 
 def test_the_bundled_corpus_is_balanced_varied_and_seeded() -> None:
@@ -94,10 +94,8 @@ def test_a_corpus_that_cannot_be_swapped_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_seed_of_a_debiasing_seeds_its_training(tmp_path: Path) -> None:
-    base, texts = (
-        str(tiny.save("roberta", tmp_path / "base")),
-        [f"He told her that {i} hats were old." for i in range(40)],
-    )
+    base = str(tiny.save("roberta", tmp_path / "base"))
+    texts = [f"He told her that {i} hats were old." for i in range(40)]
     made = {}
     for name, seed in {"zero": 0, "again": 0, "one": 1}.items():
         method = Cds(share=0.0, seed=seed)
@@ -113,6 +111,13 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Debiased:
     corpus.write_text("".join(f"He told her that his {i} hats were old. She knew.\n" for i in range(60)))
     how: dict[str, Any] = {"remind": ["pregnant"], "repeat": 2, "suite": "gbef", "limit": 25}
     return debias(str(base), corpus=str(corpus), out=folder / "out", **how)
+
+
+def again(done: Debiased, **other: Any) -> Debiased:
+    """The same command once more, or with other options."""
+    folder = done.model.parent.parent
+    asked: dict[str, Any] = {"remind": ["pregnant"], "repeat": 2, "suite": "gbef", "limit": 25, "out": folder / "out"}
+    return debias(str(folder / "base"), corpus=str(folder / "corpus.txt"), **asked | other)
 
 
 def test_it_leaves_a_model_two_runs_and_a_card(done: Debiased) -> None:
@@ -143,15 +148,8 @@ def test_what_was_lost_is_there_too(done: Debiased) -> None:
     assert 25 <= done.language["sentences"] <= 50  # of as many pairs as `limit` allows
     assert done.language["before"] > 1
     lost: dict[str, Any] = {"n": 9, "left_out": 0, "clusters": 9, "needed": 3, "neutral": 0.0, "goal": "what is right"}
-    lost |= {
-        "change": -0.3,
-        "low": -0.4,
-        "high": -0.2,
-        "worse_low": 0.2,
-        "worse_high": 0.4,
-        "family": "f",
-        "groups": {},
-    }
+    lost |= {"change": -0.3, "low": -0.4, "high": -0.2, "worse_low": 0.2, "worse_high": 0.4}
+    lost |= {"family": "f", "groups": {}}
     language = {"before": 10.0, "after": 12.0, "change": 0.2, "low": 0.1, "high": 0.3, "sentences": 100.0}
 
     def alarms(p: float, *names: tuple[str, str]) -> list[str]:
@@ -197,17 +195,7 @@ def test_the_same_call_trains_nothing_again(done: Debiased, monkeypatch: pytest.
     from evenhand.training import mlm
 
     monkeypatch.setattr(mlm, "finetune", lambda *args, **kwargs: pytest.fail("trained again"))
-    folder = done.model.parent.parent
-    again = debias(
-        str(folder / "base"),
-        corpus=str(folder / "corpus.txt"),
-        out=folder / "out",
-        remind=["pregnant"],
-        repeat=2,
-        suite="gbef",
-        limit=25,
-    )
-    pd.testing.assert_frame_equal(again.changes, done.changes)
+    pd.testing.assert_frame_equal(again(done).changes, done.changes)
 
 
 def test_a_process_that_helps_trains_and_ends(done: Debiased, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,9 +205,8 @@ def test_a_process_that_helps_trains_and_ends(done: Debiased, tmp_path: Path, mo
     monkeypatch.setattr(mlm, "finetune", lambda *args: trained.append(args[3]))
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.setenv("RANK", "1")
-    folder = done.model.parent.parent
     with pytest.raises(SystemExit, match="0"):
-        debias(str(folder / "base"), corpus=str(folder / "corpus.txt"), out=tmp_path)
+        again(done, out=tmp_path)
     assert trained == [tmp_path / "model"]
     assert not list(tmp_path.iterdir())
     assert run_command(app, ["audit", "--out", str(tmp_path)]) == 2  # which would be done twice
@@ -235,26 +222,15 @@ def test_the_command_prints_what_changed(tmp_path: Path, capsys: pytest.CaptureF
     base = tiny.save("roberta", tmp_path / "base")
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("He told her that his hat was old.\n" * 30)
-    command = [
-        "debias",
-        str(base),
-        "--corpus",
-        str(corpus),
-        "--suite",
-        "gbef",
-        "--limit",
-        "12",
-        "--out",
-        str(tmp_path / "o"),
-    ]
-    assert run_command(app, command) == 0
+    command = ["debias", str(base), "--out", str(tmp_path / "o")]
+    assert run_command(app, [*command, "--corpus", str(corpus), "--suite", "gbef", "--limit", "12"]) == 0
     printed = capsys.readouterr().out
     assert "substitution" in printed
     assert "gender-agreement" in printed
     assert re.search(r"p_holm +moved", printed)
     assert "Pseudo-perplexity" in printed
-    assert run_command(app, ["debias", str(base), "--recipe", "none", "--out", str(tmp_path / "o")]) == 2
-    assert run_command(app, ["debias", str(base), "--repeat", "0", "--out", str(tmp_path / "o")]) == 2
+    assert run_command(app, [*command, "--recipe", "none"]) == 2
+    assert run_command(app, [*command, "--repeat", "0"]) == 2
 
 
 def test_a_model_is_never_lost(done: Debiased, tmp_path: Path) -> None:
@@ -263,27 +239,26 @@ def test_a_model_is_never_lost(done: Debiased, tmp_path: Path) -> None:
         debias(str(done.model), corpus=str(folder / "corpus.txt"), out=folder / "out")
     before = evenhand.load(str(done.model)).fingerprint
     with pytest.raises(BadInput, match="another model"):
-        debias(str(folder / "base"), corpus=str(folder / "corpus.txt"), out=folder / "out", limit=25)
+        again(done, remind=[])
     assert evenhand.load(str(done.model)).fingerprint == before
 
 
-def test_a_folder_with_other_runs_is_refused(done: Debiased, tmp_path: Path) -> None:
-    (tmp_path / "mini-en").mkdir()
-    (tmp_path / "mini-en" / "run.json").write_text("{}")
-    folder = done.model.parent.parent
-    with pytest.raises(BadInput, match="other runs: mini-en"):
-        debias(str(folder / "base"), corpus=str(folder / "corpus.txt"), out=tmp_path)
-    assert not (tmp_path / "debias.json").exists()
-
-
-@pytest.mark.parametrize("name", ["report.html", "changes.json", "model/config.json"])
-def test_a_folder_with_files_of_others_is_refused(done: Debiased, tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("mini-en/run.json", "other runs: mini-en"),
+        ("report.html", "report.html'"),
+        ("changes.json", "changes.json'"),
+        ("model/config.json", "model/config.json'"),
+    ],
+)
+def test_a_folder_with_runs_or_files_of_others_is_refused(done: Debiased, tmp_path: Path, name: str, says: str) -> None:
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text("mine")
-    folder = done.model.parent.parent
-    with pytest.raises(BadInput, match=f"{name}'"):
-        debias(str(folder / "base"), corpus=str(folder / "corpus.txt"), out=tmp_path, limit=25)
+    with pytest.raises(BadInput, match=says):
+        again(done, out=tmp_path)
     assert (tmp_path / name).read_text() == "mine"
+    assert not (tmp_path / "debias.json").exists()
 
 
 @pytest.mark.parametrize(

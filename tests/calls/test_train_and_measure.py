@@ -22,7 +22,7 @@ from evenhand.training.loop import CHECKPOINT
 from helpers import tiny
 from helpers.typed import number
 
-pytestmark = pytest.mark.usefixtures("without_pages", "unexamined")
+pytestmark = pytest.mark.usefixtures("without_pages", "unexamined", "few_draws")
 
 TASKS = {"tbd-gendered": ["pronoun"]}
 
@@ -114,9 +114,8 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def taught(base: str, corpora: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Learned:
     two = {name: corpora[name] for name in ("short", "long")}
-    return learned(
-        two, model=base, debias_on=corpora["plain"], draws=2, limit=15, out=tmp_path_factory.mktemp("learned")
-    )
+    out = tmp_path_factory.mktemp("learned")
+    return learned(two, model=base, debias_on=corpora["plain"], draws=2, limit=15, out=out)
 
 
 def test_each_corpus_teaches_as_much_text(taught: Learned) -> None:
@@ -155,18 +154,8 @@ def test_the_command_prints_counts_and_what_was_learned(
     base: str, corpora: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = [corpora["short"], corpora["long"]]
-    options = [
-        "--lines",
-        "--train",
-        "--model",
-        base,
-        "--debias-on",
-        corpora["plain"],
-        "--limit",
-        "12",
-        "--out",
-        str(tmp_path),
-    ]
+    options = ["--lines", "--train", "--model", base, "--debias-on", corpora["plain"]]
+    options += ["--limit", "12", "--out", str(tmp_path)]
     assert run_command(app, ["corpus", *files, *options]) == 0
     printed = capsys.readouterr().out
     assert "short.txt: 60 documents" in printed
@@ -212,9 +201,8 @@ def test_the_learning_curve(base: str, corpora: dict[str, str], tmp_path: Path) 
 
 def test_the_mt_gender_study(base: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "mt.txt"
-    file.write_text(
-        "".join(f"The {job} told us that she had {i} hats.\n" for i in range(20) for job in ("cook", "chef"))
-    )
+    jobs = ("cook", "chef") * 20
+    file.write_text("".join(f"The {job} told us that she had {i} hats.\n" for i, job in enumerate(jobs)))
     arguments = ["reproduce", "barza2023", "--part", "mt-gender", "--model", base, "--corpus", str(file)]
     assert run_command(app, [*arguments, "--limit", "60", "--out", str(tmp_path / "out")]) == 0
     printed = capsys.readouterr().out
@@ -225,11 +213,10 @@ def test_the_mt_gender_study(base: str, tmp_path: Path, capsys: pytest.CaptureFi
 
 def test_the_study_of_two_corpora(base: str, corpora: dict[str, str], tmp_path: Path) -> None:
     two = [corpora["short"], corpora["long"]]
-    done = reproduce(
-        "barza2023", "corpora", model=base, corpora=two, debias_on=corpora["plain"], limit=15, out=tmp_path
-    )
+    options = {"model": base, "debias_on": corpora["plain"], "limit": 15, "out": tmp_path}
+    done = reproduce("barza2023", "corpora", corpora=two, **options)
     cells = done.cells.set_index(["group", "model or column"])
     assert cells.loc[("hostile", "debias"), "published"] == 2.71
     assert math.isnan(number(cells, ("hostile", two[0]), "published"))  # not Jigsaw's comments
     with pytest.raises(BadInput, match="two corpora"):
-        reproduce("barza2023", "corpora", model=base, corpora=two[:1], out=tmp_path)
+        reproduce("barza2023", "corpora", corpora=two[:1], **options)

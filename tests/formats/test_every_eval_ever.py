@@ -38,15 +38,8 @@ def test_uncertainty_is_the_interval(made: Made) -> None:
     _, group, _ = record(made())["evaluation_results"]
     assert group["evaluation_result_id"] == "tgb/likelihood-lean/gender=female"
     assert group["score_details"]["score"] == 0.25
-    assert group["score_details"]["uncertainty"] == {
-        "confidence_interval": {
-            "lower": 0.125,
-            "upper": 0.5,
-            "confidence_level": 0.95,
-            "method": "clustered by profession",
-        },
-        "num_samples": 3,
-    }
+    interval = {"lower": 0.125, "upper": 0.5, "confidence_level": 0.95, "method": "clustered by profession"}
+    assert group["score_details"]["uncertainty"] == {"confidence_interval": interval, "num_samples": 3}
     assert group["score_details"]["details"]["unscored"] == "0"
     assert group["metric_config"]["lower_is_better"] is False
     assert group["metric_config"]["additional_details"]["direction"].startswith("neither")

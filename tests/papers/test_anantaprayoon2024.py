@@ -18,7 +18,7 @@ from evenhand.papers import reproduce
 from helpers import made_release, tiny
 from helpers.typed import number
 
-pytestmark = pytest.mark.usefixtures("without_pages", "unexamined")
+pytestmark = pytest.mark.usefixtures("without_pages", "unexamined", "few_draws")
 
 NUMBERS = tomllib.loads((files("evenhand.papers") / "data" / "anantaprayoon2024.toml").read_text(encoding="utf-8"))
 SCORES = ("fraction-neutral", "nli-coal")

@@ -24,7 +24,7 @@ from evenhand.stats.significance import signed_rank_z
 from helpers import tiny
 from helpers.typed import all_of
 
-pytestmark = pytest.mark.usefixtures("without_pages", "unexamined")
+pytestmark = pytest.mark.usefixtures("without_pages", "unexamined", "few_draws")
 
 LODGING_MANAGER = {3625, 3985, 4345, 4705, 5065}
 """The release masks the "man" of "manager" too, in Sent_TM and Sent_TAM."""

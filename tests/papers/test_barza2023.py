@@ -19,7 +19,7 @@ from evenhand.papers.base import Reproduction
 from evenhand.papers.equalising import SIZES
 from helpers import tiny
 
-pytestmark = pytest.mark.usefixtures("without_pages", "unexamined")
+pytestmark = pytest.mark.usefixtures("without_pages", "unexamined", "few_draws")
 
 NUMBERS = tomllib.loads((files("evenhand.papers") / "data" / "barza2023.toml").read_text("utf-8"))
 CATEGORIES = ("occupation", "benevolent", "hostile")

@@ -20,7 +20,7 @@ from evenhand.show import plots
 from helpers import made_release, tiny
 from helpers.typed import number
 
-pytestmark = pytest.mark.usefixtures("without_pages", "unexamined")
+pytestmark = pytest.mark.usefixtures("without_pages", "unexamined", "few_draws")
 
 RATES = [0.0, 0.5, 1.0]
 
