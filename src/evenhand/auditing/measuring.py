@@ -86,7 +86,7 @@ class Measuring:
             seconds=round(time.monotonic() - clock, 1),
             precision=precision,
         )
-        return with_outcomes(audited, tasks, results), results
+        return with_outcomes(audited, results), results
 
     def _examine(self, tasks: Sequence[Task], same: AuditRecord | None) -> dict[str, Any]:
         """The fields of the record that are known before anything is measured. Warnings and concerns are logged."""

@@ -2,14 +2,14 @@
 
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from evenhand import suites
-from evenhand.auditing.outcomes import is_choice, with_controls_of_all, with_outcomes
+from evenhand.auditing.outcomes import is_choice, with_outcomes, with_task_checks
 from evenhand.auditing.sampling import restrict_task, sampled_tasks
 from evenhand.auditing.spec import Reader
 from evenhand.core.loop import Task, measure_all, result
@@ -66,30 +66,24 @@ def _score_again(run: StoredRun, files: Sequence[Path] = ()) -> StoredRun:
             replace(suites.record(task), **{name: getattr(before, name) for name in SAMPLE})
             for task, before in zip(again, audited.tasks, strict=True)
         )
-        audits.append(with_outcomes(replace(audited, tasks=records, rescored=now), again, scores))
+        audits.append(with_outcomes(replace(audited, tasks=records, rescored=now), scores))
         tasks += again
         results += scores
     asked = way.join(suites.way_of(tasks, way.file)).identity(run.record.weights)
     items = {task.dataset.name: task.dataset.items for task in tasks}
-    judged = with_controls_of_all(audits, tasks, results)
-    return folder.write(run.path, replace(run.record, audits=judged, **asked), results, items)
+    checked = with_task_checks(audits, [*zip(tasks, results, strict=True)])
+    return folder.write(run.path, replace(run.record, audits=checked, **asked), results, items)
 
 
-def stored_choices(run: StoredRun, audits: Sequence[AuditRecord]) -> tuple[list[Task], list[Result]]:
-    """The tasks of these audits that choose among options, with results of their stored scores.
-
-    Tasks of an audit with a dataset that is not here are left out.
-    """
+def stored_choices(run: StoredRun, audits: Sequence[AuditRecord]) -> Iterator[tuple[Task, Result]]:
+    """The tasks of these audits that choose among options, with results of stored scores; none if a dataset is gone."""
     answers = CachedAnswers(run.path / ANSWERS, run.record.model, run.record.weights)  # for name and fingerprint
-    tasks, results = list[Task](), list[Result]()
     for audit in audits:
         recorded = [task for task in audit.tasks if is_choice(task)]
         with suppress(EvenhandError):
             whole = suites.rebuild(recorded, audit.kind, run.record.asked, [run.path])
-            for task, record in zip(whole, recorded, strict=True):
-                tasks.append(_task_on_measured_items(run, task, record))
-                results.append(result(answers, tasks[-1], _stored_scores(run, tasks[-1], audit), seed=record.seed))
-    return tasks, results
+            for task in (_task_on_measured_items(run, *each) for each in zip(whole, recorded, strict=True)):
+                yield task, result(answers, task, _stored_scores(run, task, audit), seed=recorded[0].seed)
 
 
 def _stored_scores(run: StoredRun, task: Task, audit: AuditRecord) -> list[Score]:

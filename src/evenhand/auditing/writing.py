@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evenhand.auditing.outcomes import is_choice, with_controls_of_all
+from evenhand.auditing.outcomes import is_choice, with_task_checks
 from evenhand.auditing.rescoring import restore, stored_choices
 from evenhand.auditing.spec import Reader
 from evenhand.core.files import prepare, real_path, slug
@@ -54,11 +54,10 @@ class OpenRun:
         self, name: str, audits: Sequence[AuditRecord], tasks: Sequence[Task], results: Sequence[Result], reader: Reader
     ) -> StoredRun:
         """Write what stays and what was measured, all or nothing, and give the run to `reader`."""
-        asked, audits = self.way.identity(self.model.fingerprint), (*self.stays, *audits)
-        if self.before and any(is_choice(task) for audit in audits for task in audit.tasks):
-            kept, scored = stored_choices(self.before, self.stays)
-            audits = with_controls_of_all(audits, [*kept, *tasks], [*scored, *results])
-        record = RunRecord(model=name, **asked, audits=audits, sha256={})
+        chosen = any(is_choice(task) for audit in audits for task in audit.tasks)
+        stored = stored_choices(self.before, self.stays) if self.before and chosen else ()
+        checked = with_task_checks((*self.stays, *audits), [*stored, *zip(tasks, results, strict=True)])
+        record = RunRecord(model=name, **self.way.identity(self.model.fingerprint), audits=checked, sha256={})
         items = {task.dataset.name: task.dataset.items for task in tasks}
         run = folder.write(self.path, record, results, items, self.before)
         reader.read(run)

@@ -27,7 +27,7 @@ from evenhand.core.dataset import Design, Estimand, Kinds
 from evenhand.core.foreign import foreign
 from evenhand.core.items import Groups
 from evenhand.core.measure import Traits, summary_of
-from evenhand.core.scores import Judged, Score, Summary, Value, clusterings, generator, value_of
+from evenhand.core.scores import Judged, Score, Summary, Value, generator, value_of
 from evenhand.stats.estimate import cut_ends, reach
 from evenhand.stats.intervals import Floats
 from evenhand.stats.mean_intervals import FEWEST_SAMPLED, fewest_clusters, mean_estimate, mean_interval
@@ -162,13 +162,6 @@ class SummaryRow:
     @property
     def main(self) -> bool:
         return not self.groups
-
-    @property
-    def most_clusters(self) -> int:
-        """How many clusters the row has if every item has a score; none if it is not judged, or lacks items."""
-        scores = scores_in(self.items)
-        judged = not math.isnan(self.neutral) and not self.summary.lacks(scores)
-        return fewest_clusters(*clusterings(scores, self.design)) if judged else 0
 
     def estimate(self, seed: int, priors: Mapping[str, float]) -> Value:
         """The value of the row with its interval and, if the row is judged, its test."""

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evenhand.core.dataset import Dataset, Design, Kinds, Partners, without_direction
-from evenhand.core.estimands import estimates, judged_values
+from evenhand.core.estimands import ItemRow, estimates, judged_values
 from evenhand.core.estimands import rows as rows_of
 from evenhand.core.foreign import foreign, is_ours, number
 from evenhand.core.items import Item, check_labels, check_readable
@@ -81,14 +81,15 @@ def enough_clusters(items: Sequence[Item], task: Task) -> bool:
     frame = pd.DataFrame({"id": s.id, "score": s.value, **s.groups} for s in scores)
     agreeing, traits = design.partners is not None and design.partners.agreeing, Traits.of(measure)
     with summarising(measure):
-        if listed := list(rows_of(frame, design, measure)):
-            main = [row for row in listed if row.main] or listed
+        listed = list(rows_of(frame, design, measure))
+        if means := [row for row in listed if isinstance(row, ItemRow)]:
+            main = [row for row in means if row.main] or means
             return not agreeing and any(row.most_clusters >= clusters_needed(1, crossed=True) for row in main)
         unjudged = without_direction(frame, traits.better) or not traits.bounds[0] < measure.neutral < traits.bounds[1]
         if agreeing or unjudged or summary_of(measure).lacks(scores):
             return False
         groups = {tuple(item.groups.get(name, "") for name in design.by) for item in items} if design.by else ()
-        needed = clusters_needed(1 + len(groups), crossed=bool(design.crossed))
+        needed = clusters_needed(1 + len(groups), crossed=bool(design.crossed or listed))
         return fewest_clusters(*clusterings(scores, design)) >= needed
 
 

@@ -112,7 +112,7 @@ def import_scores(
     if not fresh and (earlier := read_record(path)):
         check_joins(path, earlier, (), read.way)  # says more of another way of asking than that the model is another
     with made(path), open_run(path, model, records, read.way, fresh=fresh) as run:
-        stored = run.commit(name, [with_outcomes(audited, tasks, results)], tasks, results, reader)
+        stored = run.commit(name, [with_outcomes(audited, results)], tasks, results, reader)
         (path / folder.ANSWERS).unlink(missing_ok=True)  # with `fresh`, the folder may have answers of another run
         return stored
 
