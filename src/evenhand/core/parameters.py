@@ -308,7 +308,15 @@ class Debias(TypedDict, total=False):
 
     model: Annotated[str, Argument("A bundled name, a folder or a Hub id.", default=DEFAULT)]
     out: Annotated[Path, Says("A folder for the new model and both runs.", default="runs/debiased")]
-    method: Annotated[Any, Says("cds (fine-tune on swapped text), or a plugin's.", "NAME", default="cds", kind=str)]
+    method: Annotated[
+        Any,
+        Says(
+            "cds (fine-tune on swapped text), hard-debias (word vectors), or a plugin's.",
+            "NAME",
+            default="cds",
+            kind=str,
+        ),
+    ]
     corpus: Annotated[str, Says("balanced, gap, gap-flipped, mt-gender, or a text file.", default="balanced")]
     share: Annotated[float | None, Says("Share of documents to swap. Default: 0.5, or 0 for balanced.")]
     remind: Annotated[list[str], Several("Add reminders: pregnant, breastfeed, or a file.")]

@@ -7,8 +7,9 @@ from evenhand.core.foreign import foreign
 from evenhand.errors import BadInput, check_known
 from evenhand.mitigation.base import Mitigation
 from evenhand.mitigation.cds import Cds
+from evenhand.mitigation.hard_debias import HardDebias
 
-METHODS: dict[str, type[Mitigation]] = {method.name: method for method in (Cds,)}
+METHODS: dict[str, type[Mitigation]] = {method.name: method for method in (Cds, HardDebias)}
 OURS = tuple(METHODS)
 
 
