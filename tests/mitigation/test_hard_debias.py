@@ -12,7 +12,7 @@ from evenhand import BadInput, Embed
 from evenhand.core.items import Target
 from evenhand.errors import UnfitModel
 from evenhand.mitigation.hard_debias import HardDebias
-from evenhand.models.networks.masked import MaskedLM
+from evenhand.models.table import Table
 from helpers.typed import all_of
 
 WORDS = {
@@ -52,7 +52,7 @@ def test_words_lose_the_direction_and_partners_are_equally_near_to_all_others(tm
     assert vectors["he"] == pytest.approx(he)  # says a gender itself, and is in no pair of `equalize`
     assert vectors["king"] @ vectors["nurse"] == pytest.approx(vectors["queen"] @ vectors["nurse"])
     assert vectors["king"] - vectors["queen"] == pytest.approx(2 * (vectors["king"] @ direction) * direction)
-    assert vectors["unknown"].size == 0
+    assert np.isnan(vectors["unknown"]).all()
 
 
 def test_each_vector_is_that_of_the_authors_code(data: Path, tmp_path: Path) -> None:
@@ -88,8 +88,8 @@ def pairs(item: Target) -> tuple[tuple[str, str], ...]:
     return tuple((man, woman) for (man, _), (woman, _) in zip(*item.attributes, strict=True))
 
 
-def test_what_has_no_direction_is_refused(tmp_path: Path, mini_en: MaskedLM) -> None:
+def test_what_has_no_direction_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no pair of words such as he and she"):
         debiased(tmp_path, pairs=(("lord", "lady"),))
     with pytest.raises(UnfitModel, match="for files of word vectors"):
-        HardDebias().check(mini_en)
+        HardDebias().check(Table({}))

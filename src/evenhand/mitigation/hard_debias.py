@@ -67,11 +67,11 @@ class WithoutDirection(Wrapper):
         partners = [word for one in words for word in self.partners.get(one, ())]
         known = dict(zip(partners, ask(self.model, [Embed(word) for word in partners]), strict=True))
         return [
-            answer if answer.note else Answer(tuple(self._debiased(word, answer, known).tolist()))
+            answer if answer.note else Answer(tuple(self._vector(word, answer, known).tolist()))
             for word, answer in zip(words, self.model.answer(questions), strict=True)
         ]
 
-    def _debiased(self, word: str, answer: Answer, known: dict[str, Answer]) -> Floats:
+    def _vector(self, word: str, answer: Answer, known: dict[str, Answer]) -> Floats:
         pair = self.partners.get(word, ())
         if not pair or any(known[one].note for one in pair):
             return self._neutral(word, answer)
