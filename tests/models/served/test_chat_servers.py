@@ -1,7 +1,9 @@
 """What chat models behind servers do: they are asked, counted or refused before a number is made of it."""
 
 import math
+from collections import Counter
 from collections.abc import Callable
+from itertools import cycle
 from typing import Any
 
 import pytest
@@ -308,6 +310,23 @@ def test_a_revision_behind_the_name_is_the_same_model(connect: Connect) -> None:
     assert model.about["answered_by"] == "tiny@main"
     with pytest.raises(ModelNotFound, match="'tinyish' answers in its place"):
         connect(shaped=lambda reply, chat: {**reply, "model": "tinyish"})
+
+
+def test_two_models_behind_one_name_are_refused(connect: Connect) -> None:
+    names = cycle(("tiny@one", "tiny@other"))
+    with pytest.raises(ModelError, match="Two models answer to the name 'tiny': 'tiny@one' and 'tiny@other'"):
+        connect(shaped=lambda reply, chat: {**reply, "model": next(names)})
+
+
+def test_a_server_that_forgets_its_numbers_is_refused(connect: Connect) -> None:
+    asked = Counter[str]()
+
+    def forgetting(body: Body, chat: bool) -> tuple[int, Body] | None:
+        asked[str(body)] += 1
+        return None if asked[str(body)] < 2 else (200, {"model": "tiny", "choices": [{"text": "A"}]})
+
+    with pytest.raises(UnfitModel, match=r"\d+ and then \d log-probabilities. Turn logprobs on"):
+        connect(replies=forgetting)
 
 
 ASKED: list[Question] = [Choose("Who works?", ("he", "she"), by="words", chat=True)]

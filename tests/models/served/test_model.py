@@ -142,6 +142,7 @@ def test_text_alone_is_sampled_and_answered_by_shares_of_all_replies(connect: Co
     assert len({body["seed"] for body in server.seen[before:]}) == 8
     assert found.logps == pytest.approx([math.log(count / 8) for count in (1, 4, 1)])  # two name none
     assert math.isnan(model.probed.disagreement)
+    assert [finding.verdict for finding in model.findings("en")][-1] == "careful"
     _, model = connect(gives=frozenset({"text"}), says=lambda prompt, seed: "Hm." if seed else "A")
     assert model.answer([CHOICES[0]])[0].note == "fewer than half of the samples name an option"
     assert model.about["unclear"] == 1
