@@ -5,6 +5,7 @@ import re
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Group
@@ -65,18 +66,21 @@ def test_a_tokenizer_without_a_mask_is_unfit(tmp_path: Path) -> None:
     assert finding.do == "Use the tokenizer of a masked language model."
 
 
-def test_a_causal_mask_is_unfit_not_an_error(tmp_path: Path) -> None:
-    (finding,) = doctor(tiny.save("bert-uncased", tmp_path / "one-sided", is_decoder=True))
-    assert (finding.check, finding.verdict) == ("right context", "unfit")
-    assert finding.says.endswith("A masked language model reads both sides.")
-    assert finding.do.startswith('Set "is_decoder" to false in its config.json')
-
-
-def test_a_missing_head_is_unfit_not_an_error(tmp_path: Path) -> None:
-    (finding,) = doctor(tiny.save("bert-uncased", tmp_path / "headless", head="BertModel"))
-    assert (finding.check, finding.verdict) == ("head", "unfit")
-    assert "has no trained masked-language-model head" in finding.says
-    assert finding.do.startswith("Use a checkpoint")
+@pytest.mark.parametrize(
+    ("how", "check", "says", "do"),
+    [
+        ({"is_decoder": True}, "right context", "reads both sides", 'Set "is_decoder" to false in its config.json'),
+        ({"head": "BertModel"}, "head", "has no trained masked-language-model head", "Use a checkpoint"),
+    ],
+    ids=["causal mask", "no head"],
+)
+def test_a_checkpoint_that_is_no_masked_model_is_unfit_not_an_error(
+    tmp_path: Path, how: dict[str, Any], check: str, says: str, do: str
+) -> None:
+    (finding,) = doctor(tiny.save("bert-uncased", tmp_path / "model", **how))
+    assert (finding.check, finding.verdict) == (check, "unfit")
+    assert says in finding.says
+    assert finding.do.startswith(do)
 
 
 def test_unnamed_labels_are_unfit_and_can_be_given(tmp_path: Path) -> None:

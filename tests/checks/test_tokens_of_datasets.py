@@ -62,17 +62,19 @@ def test_without_spaces_there_are_no_words_to_be_cut() -> None:
     assert split(datasets.load("nli-zh"), "女人") == {}
 
 
-def test_unknown_words_are_named(becpro: Dataset) -> None:
-    assert one(vocabulary, Pieces(), becpro).verdict == "fine"
-    finding = one(vocabulary, Pieces(unknown=["she"]), becpro)
-    assert finding.verdict == "careful"
-    assert "unknown: She" in finding.says
+MOST = [*FEMALE, *MALE, "dad", "mom", "aunt", "uncle"]
 
 
-def test_where_most_words_are_unknown_the_language_is_asked_about(becpro: Dataset) -> None:
-    finding = one(vocabulary, Pieces(unknown=[*FEMALE, *MALE, "dad", "mom", "aunt", "uncle"]), becpro)
-    assert finding.verdict == "careful"
-    assert "Is it a model of 'en'?" in finding.says
+@pytest.mark.parametrize(
+    ("unknown", "verdict", "says"),
+    [([], "fine", ""), (["she"], "careful", "unknown: She"), (MOST, "careful", "Is it a model of 'en'?")],
+)
+def test_unknown_words_are_named_and_if_they_are_most_the_language_is_asked_about(
+    unknown: list[str], verdict: str, says: str, becpro: Dataset
+) -> None:
+    finding = one(vocabulary, Pieces(unknown=unknown), becpro)
+    assert finding.verdict == verdict
+    assert says in finding.says
 
 
 def test_texts_over_the_limit_are_counted(mini_en: MaskedLM, make: Make) -> None:
