@@ -10,7 +10,7 @@ import pytest
 from evenhand import Answer, BadInput, Choose, Entail, Fill, Follows, Likelihood, Span
 from evenhand.core.answers import ABOVE_ONE, WRONG_COUNT
 from evenhand.core.model import check_answer
-from evenhand.core.questions import Question, countable_text
+from evenhand.core.questions import NO_MASSES, By, FirstMention, Question, countable_text
 from evenhand.models.cache import key
 
 ONE = {"text": "She works.", "blank": Span(0, 3), "answer": "she"}
@@ -147,6 +147,62 @@ def test_a_choice_has_one_number_for_each_option() -> None:
     question = Choose("Who?", ("he", "she", "they"))
     assert check_answer(question, Answer((-1.0, -2.0, -3.0))).logps == (-1.0, -2.0, -3.0)
     assert check_answer(question, Answer((-1.0, -2.0))).note == WRONG_COUNT
+
+
+@pytest.mark.parametrize(
+    ("by", "chat", "text", "continuations"),
+    [
+        ("letters", False, "Who?\nA. he\nB. she\nAnswer:", (" A", " B")),
+        ("digits", True, "Who?\n1. he\n2. she\nAnswer with one digit, and nothing else.", ("1", "2")),
+        ("words", False, "Who?\n- he\n- she\nAnswer:", (" he", " she")),
+        ("total", False, "Who?", (" he", " she")),
+        ("byte", True, "Who?", ("he", "she")),
+    ],
+)
+def test_a_choice_is_asked_as_its_kind_says(by: By, chat: bool, text: str, continuations: tuple[str, ...]) -> None:
+    question = Choose("Who? ", (" he", "she "), by, chat)
+    assert (question.text, question.continuations) == (text, continuations)
+
+
+@pytest.mark.parametrize(("by", "compared"), [("total", (-3, -4)), ("token", (-1.5, -4)), ("byte", (-1.5, -4 / 3))])
+def test_options_are_compared_by_what_they_add_up_to_or_by_means(by: By, compared: tuple[float, ...]) -> None:
+    assert Choose("Who?", ("he", "she"), by).compared([[-1.0, -2.0], [-4.0]]) == pytest.approx(compared)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "note"),
+    [
+        ((0.5, 0.25, 0.25, 0.0), ""),
+        ((1.0005, -0.0005, 0.0, 0.0), ""),  # rounding
+        ((0.5, 0.25, 0.2, 0.0), NO_MASSES),
+        ((1.1, -0.1, 0.0, 0.0), NO_MASSES),
+        ((0.5, 0.25, 0.25), NO_MASSES),
+        ((0.5, 0.25, 0.25, 0.0, 0.5, 0.25, 0.25, 0.0), NO_MASSES),  # of two paths
+    ],
+)
+def test_the_masses_of_a_first_mention_add_up_to_1(numbers: tuple[float, ...], note: str) -> None:
+    question = FirstMention("Once", ("she",), ("he",), paths=1)
+    assert check_answer(question, Answer(numbers)).note == note
+
+
+@pytest.mark.parametrize(
+    ("name", "last", "beyond"),
+    [
+        *(("threshold", 1.0, 1.01), ("threshold", 0, -0.01), ("stop", 0.5, 0.51), ("stop", 0.0, -0.01)),
+        *(
+            ("seed", 0, -1),
+            ("paths", 1, 0),
+            ("longest", 1, True),
+            ("temperature", 1e-3, 0.0),
+            ("temperature", 9.0, math.inf),
+        ),
+    ],
+)
+def test_options_of_first_mentions_have_bounds(name: str, last: Any, beyond: Any) -> None:
+    usual: dict[str, Any] = {"prompt": "Once", "female": ("she",), "male": ("he",)}
+    assert getattr(FirstMention(**usual, **{name: last}), name) == last
+    with pytest.raises(BadInput, match=name):
+        FirstMention(**usual, **{name: beyond})
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,13 @@ def test_shares_are_those_of_the_counts_and_judged_by_the_rule() -> None:
     assert count(["She left."] * 3).words.lean == "too few"
 
 
+@pytest.fixture
+def fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For simulations: their noise is far below that of thirty corpora."""
+    monkeypatch.setattr(shares, "DRAWS", 500)
+
+
+@pytest.mark.usefixtures("fewer_draws")
 def test_false_alarms_about_professions_are_rare() -> None:
     """Thirty corpora in which no profession leans, and men are three of four: at most three may say that one does."""
     rng = np.random.default_rng(1)
@@ -97,6 +104,7 @@ def test_contexts_tell_the_sides_apart() -> None:
     assert words.iloc[-1]["word"] in ("engineer", "keys", "bridge", "lost", "near")
 
 
+@pytest.mark.usefixtures("fewer_draws")
 def test_intervals_cover_the_truth() -> None:
     """Of the ratio of words, and of that of names, which is another one in the same texts."""
     rng = np.random.default_rng(0)
