@@ -14,7 +14,7 @@ from evenhand.core.items import Target
 from evenhand.core.loop import measure
 from evenhand.core.scores import Result
 from evenhand.measures import load
-from evenhand.measures.ceat import Draw
+from evenhand.measures.ceat import CombinedEffect, Draw
 from evenhand.models.table import Table
 from helpers.typed import all_of, only
 
@@ -67,6 +67,12 @@ def test_the_interval_is_that_of_the_draws_and_p_shrinks_with_them() -> None:
     assert many.high - many.low > 0.8 * (few.high - few.low)  # not a hundredth
     scores = [score.value for score in measured(400).scores]
     assert sum(many.low <= score <= many.high for score in scores) == 380
+
+
+def test_more_draws_do_not_make_a_change_between_two_models_more_certain() -> None:
+    runs = [measured(40).scores] * 2
+    resampled = CombinedEffect().resampling(runs, [score.id for score in runs[0]])
+    assert all(math.isnan(end) for end in resampled.interval(np.random.default_rng(0)))
 
 
 def test_heterogeneity_is_the_spread_of_draws_beyond_their_variance() -> None:

@@ -13,7 +13,7 @@ from evenhand.core.measure import Better, Formula, Unscored, check_formula
 from evenhand.core.questions import Answer, Embed, Layer, Pooling
 from evenhand.core.scores import OfTotals, Sample, Score, Summary
 from evenhand.measures.weat import FEWEST, OfVectors, Shared
-from evenhand.stats.intervals import Floats
+from evenhand.stats.intervals import Floats, Resampled
 from evenhand.stats.mean_intervals import IntervalAndTest
 
 VARIANCE = "variance"
@@ -69,6 +69,10 @@ class CombinedEffect(Summary):
         z = (value if self.released else abs(value)) / error
         p = math.erfc(z / math.sqrt(2)) / (2 if self.released else 1)
         return IntervalAndTest(float(low), float(high), p)
+
+    def resampling(self, runs: Sequence[Sequence[Score]], clusters: Sequence[str]) -> Resampled:
+        """One cluster, so that a change between two runs gets no interval: it would narrow with more draws."""
+        return super().resampling(runs, [""] * len(clusters))
 
     def _combined(self, scores: Sequence[Score]) -> tuple[float, float]:
         d, v = effects(scores)
