@@ -95,6 +95,7 @@ def test_runs_of_different_samples_are_compared_by_the_items_that_both_have(tmp_
     assert set(found.frame[found.frame["group"] == "all"]["n"]) == {20}
     assert "compared by the 20 items that both have" in shown.markdown(found)
     assert evenhand.compare(runs[0], runs[0]).shared == {}
+    assert "a sample of at most 20 items" in shown.markdown(evenhand.compare(part, part))
 
 
 def test_without_values_that_get_no_verdict_the_others_are_the_same(tmp_path: Path) -> None:
@@ -147,7 +148,8 @@ def test_the_command_prints_a_table_and_writes_the_rest(
     assert "better against base" in printed
     assert re.search(r"all +\+2\.\d+ +\+0\.\d+ +-1\.\d+ +\[.*towards neutral", printed)
     assert "likelihood-lean" in (tmp_path / "c.svg").read_text()
-    assert run_command(app, ["compare", *folders, "--json"]) == 0
+    assert run_command(app, ["compare", *folders, "--json", "--chart", str(tmp_path / "three.svg")]) == 0
+    assert "twin" in (tmp_path / "three.svg").read_text()
     data = json.loads(capsys.readouterr().out)
     assert data["baseline"]["run"] == "base"
     assert {row["run"] for row in data["rows"]} == {"better", "twin"}

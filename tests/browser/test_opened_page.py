@@ -5,11 +5,9 @@ from pathlib import Path
 
 import pytest
 
-import evenhand
 from evenhand import Run
 from evenhand.show.page.runs import page
 from helpers.opened import Opened
-from helpers.stored_runs import favouring_he
 
 
 @pytest.fixture(scope="module")
@@ -21,12 +19,6 @@ def file(chromium: str, stored: Path, tmp_path_factory: pytest.TempPathFactory) 
     (out / "emotions.html").write_text(page([emotions]), encoding="utf-8")
     (out / "two.html").write_text(page([emotions, emotions]), encoding="utf-8")
     return out / "page.html"
-
-
-@pytest.fixture(scope="session")
-def whole(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of all suites, by a model that costs nothing."""
-    return evenhand.audit(favouring_he(), out=tmp_path_factory.mktemp("whole")).path / "report.html"
 
 
 def test_it_opens_from_disk_and_asks_nobody(opened: Opened, file: Path) -> None:
@@ -87,8 +79,8 @@ def test_a_phone_scrolls_down_only(opened: Opened, file: Path, name: str) -> Non
     assert opened.page.evaluate("document.documentElement.scrollWidth") == 390
 
 
-def test_the_default_audit_prints_on_two_sheets(opened: Opened, whole: Path) -> None:
-    opened.page.goto(whole.as_uri())
+def test_an_audit_of_all_suites_prints_on_two_sheets(opened: Opened, stored: Path) -> None:
+    opened.page.goto(Run.load(stored / "before").report().as_uri())
     assert opened.page.get_by_role("button", name="Print the summary").is_visible()
     printed = opened.page.pdf(prefer_css_page_size=True)
     assert len(re.findall(rb"/Type\s*/Page\b(?!s)", printed)) == 2
