@@ -8,31 +8,19 @@ from typing import Any
 
 import pytest
 
-from evenhand import Fill, Table, audit
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
-from helpers.audited_runs import noise, pairs
-from helpers.typed import only
-
-pytestmark = pytest.mark.usefixtures("without_pages", "unexamined")
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of sentences, one of pairs, and one that was stopped."""
-    out = tmp_path_factory.mktemp("runs")
-    women = Table(only(Fill, lambda q: (-1 - noise(str(q)) / 9 - 2 * ("she" in q.text.lower()) * bool(q.hidden),)))
-    audit(women, suite="emotions", out=out, name="lean")
-    other = Table(lambda q: (-3.0 + noise(str(q)),), name="flat")
-    audit(other, pairs=pairs(tmp_path_factory.mktemp("pairs")), out=out)
-    (out / "stopped").mkdir()
-    (out / "stopped" / "answers.sqlite").touch()
-    return out
 
 
 @pytest.fixture
-def folder(made: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(made, tmp_path / "runs"))
+def folder(stored: Path, tmp_path: Path) -> Path:
+    """A run of sentences, one of pairs, and one that was stopped."""
+    out = tmp_path / "runs"
+    shutil.copytree(stored / "emotions", out / "lean")
+    shutil.copytree(stored / "level", out / "flat")
+    (out / "stopped").mkdir()
+    (out / "stopped" / "answers.sqlite").touch()
+    return out
 
 
 def listed(folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:

@@ -96,7 +96,6 @@ def test_hostile_names_begin_no_entry(made: Made) -> None:
     run = made(model=name, dataset=name, measure=name, evenhand="0.1{@" + HOSTILE)
     text = evenhand.export(run, "bibtex")
     assert list(entries(text)) == ["evenhand", "hesterberg2015"]
-    assert "cite it as its author asks" in text
 
 
 def test_an_own_measure_is_named_to_be_cited_by_its_author(made: Made) -> None:

@@ -17,7 +17,7 @@ from evenhand.show import comparison
 from evenhand.show.notebook import html
 from evenhand.show.page.runs import page
 from evenhand.show.terminal import _render, answer
-from helpers.document import parsed
+from helpers.document import Element, parsed
 from helpers.written_runs import row, with_fields
 
 pytestmark = pytest.mark.usefixtures("without_pages")
@@ -74,16 +74,21 @@ def test_the_first_line_is_about_what_could_be_measured_and_names_the_rest(partl
     assert told.count("It is not shown to do the task") == 1  # not again among the remarks
 
 
-def test_the_page_begins_with_it_with_code_for_backticks_and_does_not_count_it_among_those_without_a_lean(
-    guesser: Run,
-) -> None:
-    shown = parsed(page([guesser]))
-    (lead,) = [p for p in shown.all("p") if p.attributes.get("class") == "lead"]
+@pytest.fixture(scope="module")
+def guessers_page(guesser: Run) -> Element:
+    return parsed(page([guesser]))
+
+
+def test_the_first_line_of_the_page_says_it_and_has_code_for_backticks(guessers_page: Element) -> None:
+    (lead,) = [p for p in guessers_page.all("p") if p.attributes.get("class") == "lead"]
     assert lead.text.startswith("Could not be measured. It is not shown to do the task")
     assert "proof" not in lead.text
     assert "`" not in lead.text
     assert "by=words" in [code.text for code in lead.all("code")]
-    assert "What has no verdict?" in [heading.text for heading in shown.all("h3")]
+
+
+def test_an_unfit_model_is_no_model_without_a_lean_on_the_page(guessers_page: Element) -> None:
+    assert "What has no verdict?" in [heading.text for heading in guessers_page.all("h3")]
 
 
 def unfit(run: Run) -> Run:
