@@ -17,7 +17,7 @@ THROUGH = {
     "datasets/released/test_winobias.py": "datasets.released.blanks",
     "formats/test_export.py": "cli.show",
     "measures/test_weat.py": "measures.directions",
-    "measures/test_tpr_gap.py": "auditing.importing.predictions",
+    "measures/test_tpr_gap.py": "auditing.importing.predictions measures.score_gap",
     "models/networks/test_masked.py": "models.networks.mini_en models.planning.masking models.planning.tokens",
     "papers/test_bartl2020.py": "cli.study",
     "runs/test_older_runs.py": "runs.migration",

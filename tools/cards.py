@@ -27,6 +27,7 @@ ITEMS = {
     "Blank": "sentences with a blank for a pronoun",
     "Choice": "questions with options",
     "Draw": "draws of a sentence for each word of a test",
+    "Frame": "sentences but for their person, with scores for women and men",
     "NliPair": "premises with hypotheses",
     "Pair": "sentence pairs",
     "Sentence": "sentences with a person word and an attribute",

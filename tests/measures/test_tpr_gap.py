@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from scipy import stats
 
 from evenhand import BadInput, Run, from_scores
 from evenhand.core.scores import Score
@@ -96,3 +97,45 @@ def test_a_table_that_has_no_gaps_is_an_error_that_names_the_place(rows: str, sa
     file.write_text(rows)
     with pytest.raises(BadInput, match=says):
         taken(file, tmp_path)
+
+
+def sentences() -> pd.DataFrame:
+    """Scores of 40 sentences with five women and five men each, of two emotions."""
+    rng = random.Random(4)
+    return pd.DataFrame(
+        {
+            "frame": f"{person} feels {word}",
+            "group": "anger" if word % 2 else "joy",
+            "gender": gender,
+            "score": 0.5 + 0.01 * word + (0.1 if gender == "female" and word % 2 else 0.0) + rng.gauss(0, 0.05),
+        }
+        for word in range(20)
+        for person in ("subject", "object")
+        for gender in ("female", "male")
+        for _ in range(5)
+    )
+
+
+def test_a_gap_of_scores_is_the_mean_difference_of_paired_sentences(tmp_path: Path) -> None:
+    frame = sentences()
+    means = frame.groupby(["frame", "gender"])["score"].mean().unstack()
+    differences = means["female"] - means["male"]
+    frame.to_csv(tmp_path / "scores.csv", index=False)
+    run = taken(tmp_path / "scores.csv", tmp_path, measure="score-gap")
+    (whole, anger, joy) = run.values_of("scored-sentences", "score-gap")
+    assert whole.value == pytest.approx(differences.mean())
+    assert (anger.n, joy.n, anger.low > 0.05, joy.low < 0 < joy.high) == (20, 20, True, True)
+    paired = stats.ttest_1samp(differences, 0)  # the paper's test pairs the same means
+    low, high = paired.confidence_interval()
+    assert (whole.low, whole.high) == pytest.approx((low, high), abs=0.003)
+
+
+def test_sentences_of_one_gender_are_unscored_and_scores_must_be_numbers(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"frame": list("aabbc"), "gender": list("fmfmf"), "score": [2.0, 1.0, 4.0, 1.0, 5.0]})
+    run = taken(frame, tmp_path, measure="score-gap")
+    (value,) = run.values_of("scored-sentences", "score-gap")
+    assert (value.value, value.n, value.unscored) == (2.0, 2, 1)
+    with pytest.raises(BadInput, match="row 5: score must be a finite number. Got 'high'"):
+        taken(frame.assign(score=[*"1234", "high"]), tmp_path, measure="score-gap")
+    with pytest.raises(BadInput, match="row 2: the frame 'a' had another group"):
+        taken(frame.assign(group=list("xyxyx")), tmp_path, measure="score-gap")

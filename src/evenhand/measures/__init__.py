@@ -29,6 +29,7 @@ from evenhand.measures.choices import (
 from evenhand.measures.directions import DirectBias, GenderDirection, Ripa
 from evenhand.measures.gest import Gest
 from evenhand.measures.pronoun import GenderAgreement, LogProbabilityBias, Pronoun, PronounLean, SingularThey
+from evenhand.measures.score_gap import ScoreGap
 from evenhand.measures.stereoset import Icat, LanguageModelingScore, StereotypeScore
 from evenhand.measures.tpr_gap import TprGap, TprGapRms
 from evenhand.measures.weat import ContextualSeat, Neighbours, Seat, Weat
@@ -47,7 +48,7 @@ MEASURES: dict[str, type[Measure[Any]]] = {
         *(nli.FractionEntailment, nli.FractionContradiction),
         *(FirstMentionShare, WrittenShare, FirstMentionNobody, WrittenUndetected),
         *(Weat, Ripa, DirectBias, GenderDirection, Neighbours, Seat, ContextualSeat),
-        *(Ceat, CeatHeterogeneity, TprGap, TprGapRms),
+        *(Ceat, CeatHeterogeneity, TprGap, TprGapRms, ScoreGap),
     )
 }
 
