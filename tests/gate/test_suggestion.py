@@ -1,7 +1,10 @@
 """A policy suggested from a run: the run passes it, and it says where its bounds are from."""
 
+import math
 import tomllib
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,9 +13,11 @@ from hypothesis import strategies as st
 from evenhand import BadInput, Gate, Run
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
+from evenhand.gate import suggestion
 from evenhand.gate.policy import read
 from evenhand.gate.suggestion import round_up, suggest
 from evenhand.runs.rows import Row
+from evenhand.stats.estimate import Estimate
 from helpers.audited_runs import audited, pairs
 
 OLD = Path(__file__).parents[1] / "runs" / "made-by-0.1.0"
@@ -146,3 +151,16 @@ def test_suggesting_and_judging_exclude_each_other(
 ) -> None:
     assert run_command(app, ["gate", str(stored / "level"), *more]) == 2
     assert says in capsys.readouterr().err
+
+
+def test_where_no_change_could_be_detected_there_is_no_rule_about_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = suggestion._decidable_values
+
+    def without(*given: Any) -> dict[str, Estimate]:
+        return {label: replace(estimate, detectable=math.nan) for label, estimate in real(*given).items()}
+
+    monkeypatch.setattr(suggestion, "_decidable_values", without)
+    text = suggest(OLD / "tbd-gendered")
+    assert 'measure = "gender-agreement"' in text
+    assert "room 0.000" in text
+    assert "worse_by_at_most" not in text
