@@ -22,7 +22,7 @@ durations: .venv/installed-test   ## store how long each test file takes, which 
 	@$(RUN_TESTS) --no-loadscope-reorder --store-durations $(ARGS)
 
 fuzz: .venv/installed-test        ## 21,000 hostile inputs: about an hour on two cores; others: make fuzz INPUTS=100
-	@EVENHAND_FUZZ=$(INPUTS) $(RUN_TESTS) tests/fuzz tests/test_random_kills.py $(ARGS)
+	@EVENHAND_FUZZ=$(INPUTS) $(RUN_TESTS) --proof tests/fuzz tests/test_random_kills.py $(ARGS)
 
 browser: .venv/bin/python         ## install Chromium (Debian's package, as root) and axe-core: the tests of pages need them
 	tools/browser.sh .venv/node_modules
