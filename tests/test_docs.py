@@ -1,4 +1,4 @@
-"""What the docs show is true."""
+"""What the docs show is true. Of what commands print, README's audit is run in the tests, and the others in the proof."""
 
 import json
 import re
@@ -47,12 +47,14 @@ def values_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evenhand.calls.debias._held_out_answers", lambda *_: [])
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures("values_alone")
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_examples_run_offline(example: Path, tmp_path: Path) -> None:
     assert scripts.script(example, tmp_path)
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures("values_alone")
 @pytest.mark.parametrize("number", range(6))
 def test_the_code_of_extending_runs_and_prints_what_it_says(number: int, tmp_path: Path) -> None:
@@ -111,7 +113,7 @@ def test_every_python_of_the_classifiers_is_checked_and_tested_with_the_cpu_buil
     named = [line.rpartition(" ")[2] for line in project["classifiers"] if "Python :: 3." in line]
     workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
     assert re.findall(r"python: (\[.*\])", workflow) == [json.dumps(named)]
-    assert re.findall(r"- run: make (\w+)", workflow) == ["check", "browser", "test"]
+    assert re.findall(r"- run: make (\w+)", workflow) == ["check", "browser", "test", "proof"]
     assert re.search(r"^  PIP_EXTRA_INDEX_URL: \S+/whl/cpu$", workflow, re.M)
 
 
@@ -155,6 +157,7 @@ def test_the_readme_shows_the_papers_numbers_as_the_commands_print_them(tmp_path
     assert printed.part(printed.printed(block["command"], tmp_path), block["text"]) == block["text"]
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures("values_alone")
 def test_the_page_of_the_gate_shows_that_the_bundled_model_passes_the_example_policy(tmp_path: Path) -> None:
     block = printed.BLOCK.search((ROOT / "docs" / "gate.md").read_text(encoding="utf-8"))
@@ -165,6 +168,7 @@ def test_the_page_of_the_gate_shows_that_the_bundled_model_passes_the_example_po
     assert_shows(block["text"], scripts.command(gate, tmp_path))
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures("values_alone")
 @pytest.mark.parametrize("number", range(2))
 def test_the_page_of_vectors_shows_what_an_audit_prints(number: int, tmp_path: Path) -> None:
@@ -180,6 +184,7 @@ def test_the_page_of_vectors_shows_the_file_of_the_example() -> None:
     assert tomllib.loads(shown) == tomllib.loads((ROOT / "examples" / "interests.toml").read_text(encoding="utf-8"))
 
 
+@pytest.mark.proof
 def test_the_table_for_a_paper_is_what_is_exported(becpro: Audited) -> None:
     now = scripts.command("evenhand export runs/mini-en --as latex", becpro.folder)
     (shown,) = blocks("tutorials/paper.md")
@@ -188,6 +193,7 @@ def test_the_table_for_a_paper_is_what_is_exported(becpro: Audited) -> None:
     assert kept.endswith(f"{shown}\n")
 
 
+@pytest.mark.proof
 def test_the_page_in_the_gallery_is_one_that_an_audit_leaves(becpro: Audited) -> None:
     """If this fails, run `python -m tools.gallery`."""
     pages = [becpro.folder / "runs" / "mini-en" / "report.html", ROOT / "docs" / "gallery" / "audit.html"]
@@ -196,6 +202,7 @@ def test_the_page_in_the_gallery_is_one_that_an_audit_leaves(becpro: Audited) ->
         assert re.findall(part, kept, re.S) == re.findall(part, now, re.S)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("page", "begin", "end", "n"),
     [
@@ -216,6 +223,7 @@ def section(page: str, begin: str, end: str) -> str:
     return text[text.index(begin) : text.index(end)]
 
 
+@pytest.mark.proof
 def test_what_docs_say_of_german_is_what_an_audit_prints(models: Path, tmp_path: Path) -> None:
     text = section("reproduce.md", "    evenhand audit mini-de", "### Known departures")
     command = text.splitlines()[0].strip().replace("mini-de", str(models / "mini-de"))
@@ -236,6 +244,7 @@ def test_the_lines_that_docs_show_of_the_doctor_are_printed_by_it(
     assert [line for line in shown if line.strip() not in printed_lines] == []
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("number", [0, 1])  # the third takes minutes
 def test_replications_are_what_the_command_prints(data: Path, number: int, tmp_path: Path) -> None:
     block = list(printed.BLOCK.finditer((ROOT / "docs" / "replications.md").read_text(encoding="utf-8")))[number]
