@@ -1,4 +1,4 @@
-"""What the docs show is true. Of what commands print, README's audit is run in the tests, and the others in the proof."""
+"""What the docs show is true. Of what commands print, the audit of README is run here, and the rest in the proof."""
 
 import json
 import re

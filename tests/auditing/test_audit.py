@@ -469,6 +469,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out / "mini-en"
 
 
+@pytest.mark.proof
 def test_a_stopped_audit_goes_on_and_gives_the_same_bytes(undisturbed: Path, tmp_path: Path) -> None:
     """Stopped by Ctrl-C; tests/test_random_kills.py kills one."""
     run = tmp_path / "mini-en"

@@ -99,6 +99,7 @@ def test_without_ray_the_error_names_the_extra(
     assert "evenhand[ray]" in capsys.readouterr().err
 
 
+@pytest.mark.proof
 def test_a_cluster_of_our_own_says_that_it_starts_and_nothing_more(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_text("The nurse washed her hands.\n" * 20)
@@ -189,6 +190,7 @@ def test_an_error_on_a_worker_is_ours_and_what_was_finished_is_kept(
     assert resumed.work.batches < len(Letters().plan(QUESTIONS).batches)
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures("cluster")
 def test_a_killed_worker_costs_nothing(tmp_path: Path) -> None:
     once = tmp_path / "killed"
@@ -197,6 +199,7 @@ def test_a_killed_worker_costs_nothing(tmp_path: Path) -> None:
     assert once.exists()
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures("cluster")
 @pytest.mark.parametrize("what", ["answers", "results"])
 def test_a_full_disk_here_is_a_sentence_and_the_audit_goes_on_when_there_is_room(
@@ -223,6 +226,7 @@ def test_a_full_disk_here_is_a_sentence_and_the_audit_goes_on_when_there_is_room
     assert leftovers(there.path) == []
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures("cluster")
 def test_texts_go_on_after_a_killed_worker_and_a_full_disk_is_a_sentence(tmp_path: Path) -> None:
     killed = tmp_path / "killed"
@@ -248,6 +252,7 @@ def test_inputs_redone_in_float32_are_counted_wherever_that_is() -> None:
     assert model.overflowed == Letters().plan(QUESTIONS).inputs
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures("cluster")
 def test_a_batch_that_kills_every_worker_is_given_up() -> None:
     with (
@@ -318,6 +323,7 @@ def test_a_file_that_cannot_be_read_is_bad_input_there_too(tmp_path: Path) -> No
     assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
 
 
+@pytest.mark.proof
 def test_a_node_killed_in_the_middle_costs_nothing_and_doubles_nothing(cluster: Any, tmp_path: Path) -> None:
     """Last: the cluster has one node then."""
     finished = []

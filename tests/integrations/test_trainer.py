@@ -58,7 +58,7 @@ def logged(trainer: Trainer, key: str = KEY) -> dict[int, float]:
     return {line["step"]: line[key] for line in trainer.state.log_history if key in line}
 
 
-@pytest.mark.parametrize("how", [{}, {"gradient_checkpointing": True}], ids=str)
+@pytest.mark.parametrize("how", [{}, pytest.param({"gradient_checkpointing": True}, marks=pytest.mark.proof)], ids=str)
 def test_the_training_ends_with_the_same_weights(how: dict[str, Any], base: Path, tmp_path: Path) -> None:
     alone = train(base, tmp_path, **how)
     watched = train(base, tmp_path, BiasCallback(**PAIRS, every=1, out=tmp_path / "runs"), **how)
@@ -169,6 +169,7 @@ def test_no_worse_is_compared_with_the_first_run(base: Path, tmp_path: Path) -> 
     assert Verdict.load(second.path).rules[0].value == pytest.approx(change[0])
 
 
+@pytest.mark.proof
 def test_a_resumed_training_keeps_its_runs_and_measures_no_weights_twice(tmp_path: Path) -> None:
     base = tiny.save("bert-uncased", tmp_path / "base", hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
     how: dict[str, Any] = {"save_strategy": "steps", "save_steps": 2, "random": False}
@@ -301,6 +302,7 @@ def test_the_share_of_the_time_is_printed_and_warnings_are_not_repeated(
     assert len([line for line in caplog.messages if "target words of tgb are unknown" in line]) == 1
 
 
+@pytest.mark.proof
 def test_of_two_processes_one_measures_and_both_stop(base: Path, tmp_path: Path) -> None:
     paths = os.pathsep.join([str(HELPERS.parent), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
