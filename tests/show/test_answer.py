@@ -126,11 +126,11 @@ def test_what_has_no_verdict_is_not_said_to_show_no_lean() -> None:
     [
         (["leans: stereotype", "undecided: default"], "it follows stereotypes (PAIRS)."),
         (["other way: stereotype", "undecided: default"], "it goes against stereotypes (PAIRS)."),
-        (["undecided: stereotype", "leans: default"], "it prefers women, whatever the stereotype (PAIRS)."),
-        (["undecided: stereotype", "other way: default"], "it prefers men, whatever the stereotype (PAIRS)."),
+        (["undecided: stereotype", "leans: default"], "it prefers women, on average over both kinds (PAIRS)."),
+        (["undecided: stereotype", "other way: default"], "it prefers men, on average over both kinds (PAIRS)."),
         (
             ["leans: stereotype", "other way: default"],
-            "it follows stereotypes (PAIRS); it prefers men, whatever the stereotype (PAIRS).",
+            "it follows stereotypes (PAIRS); it prefers men, on average over both kinds (PAIRS).",
         ),
     ],
 )

@@ -15,7 +15,7 @@ SCHEMA = "0.3.0"
 RELATIONSHIPS = ("collaborative", "first_party", "other", "third_party")
 DESCRIBED = {
     "stereotype": "how much scores follow stereotypes about women and men, who count equally",
-    "default": "how much scores favour women, or men below neutral, whatever the stereotype",
+    "default": "how much scores favour women, or men below neutral, on average over both kinds",
 }
 DIRECTIONS = {
     "lower": "lower is less biased",

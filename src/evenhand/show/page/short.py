@@ -93,7 +93,7 @@ def _claim(line: ScorecardLine) -> str:
     if line.label == "stereotype":
         return "follows stereotypes" if above else "goes against stereotypes"
     if line.label == "default":
-        return f"prefers {line.reading.ends[above]}, whatever the stereotype"
+        return f"prefers {line.reading.ends[above]}, on average over both kinds"
     leans = line.reading.leans[above]
     return f"is {leans}" if line.reading.leans == MeasureWords.leans else leans
 
