@@ -11,7 +11,7 @@ from evenhand.auditing.askable import askable_tasks
 from evenhand.auditing.budget import too_few_items
 from evenhand.auditing.measuring import Measuring
 from evenhand.auditing.spec import AuditSpec, PlannedTask, Reader
-from evenhand.auditing.writing import check_joins, made, open_run
+from evenhand.auditing.writing import check_joins, open_run, output_folder
 from evenhand.core.model import Model, kind_of
 from evenhand.core.progress import one_bar, showing
 from evenhand.core.way import UNASKED
@@ -40,9 +40,9 @@ def run_audit(
 
     See `evenhand.audit`. Tasks are checked before the model is loaded if its kind is known or they do not depend on it.
     """
-    plan = Plan(source, spec, path, None if fresh else read_record(path), reader)
+    plan = AuditPlan(source, spec, path, None if fresh else read_record(path), reader)
     early = plan.before_loading()
-    with made(path):
+    with output_folder(path):
         model = source.load()
         tasks, refused = askable_tasks(model, planned := plan.of_model(model, early), served=source.served)
         left = {each.record.dataset for each in tasks}
@@ -68,7 +68,7 @@ def run_audit(
 
 
 @dataclass(frozen=True)
-class Plan:
+class AuditPlan:
     """The tasks of an audit, checked against the run that the folder has, and by the reader."""
 
     source: ModelSource

@@ -65,7 +65,7 @@ class OpenRun:
 
 
 @contextmanager
-def made(path: Path) -> Iterator[None]:
+def output_folder(path: Path) -> Iterator[None]:
     """Create the folder of a run. If an error is raised and the folder is empty, it is removed."""
     prepare(path)
     try:

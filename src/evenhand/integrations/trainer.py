@@ -17,7 +17,7 @@ from transformers.integrations import is_deepspeed_zero3_enabled
 
 from evenhand.auditing.measuring import Measuring
 from evenhand.auditing.spec import AuditSpec, PlannedTask
-from evenhand.auditing.writing import made, open_run
+from evenhand.auditing.writing import open_run, output_folder
 from evenhand.calls.audit import GateAndPage
 from evenhand.core.files import real_path
 from evenhand.core.loop import questions_of
@@ -175,7 +175,7 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
                 after.callback(audit_log.setLevel, audit_log.level)
                 if self.measured:  # or the audit of every step would log the same lines
                     audit_log.setLevel(logging.ERROR)
-                after.enter_context(made(path))
+                after.enter_context(output_folder(path))
                 opened = after.enter_context(open_run(path, model, records, self._way, fresh=True))
                 folder.clear(path)
                 audits, results = Measuring(model, path / folder.ANSWERS, path.name).measure(self._tasks)

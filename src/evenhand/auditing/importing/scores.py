@@ -38,7 +38,7 @@ from evenhand.auditing.importing.row_scores import (
 from evenhand.auditing.importing.texts import is_of_prompts, score_texts
 from evenhand.auditing.outcomes import with_outcomes
 from evenhand.auditing.spec import PlannedTask, Reader, caveats
-from evenhand.auditing.writing import check_joins, made, open_run, run_folder
+from evenhand.auditing.writing import check_joins, open_run, output_folder, run_folder
 from evenhand.checks.fit import flaw_warnings
 from evenhand.core.dataset import Dataset, base_name, table_of
 from evenhand.core.files import from_json, json_lines, read_given
@@ -111,7 +111,7 @@ def import_scores(
     )
     if not fresh and (earlier := read_record(path)):
         check_joins(path, earlier, (), read.way)  # says more of another way of asking than that the model is another
-    with made(path), open_run(path, model, records, read.way, fresh=fresh) as run:
+    with output_folder(path), open_run(path, model, records, read.way, fresh=fresh) as run:
         stored = run.commit(name, [with_outcomes(audited, results)], tasks, results, reader)
         (path / folder.ANSWERS).unlink(missing_ok=True)  # with `fresh`, the folder may have answers of another run
         return stored
