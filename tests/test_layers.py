@@ -228,8 +228,8 @@ def test_files_are_short(path: Path) -> None:
 
 def test_the_whole_is_within_its_budget() -> None:
     """What is new asks first what it can replace: the budget is raised by nothing but a decision in docs/design.md."""
-    assert len(list(SOURCE.rglob("*.py"))) <= 255
-    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCE.rglob("*.py")) <= 41_700
+    assert len(list(SOURCE.rglob("*.py"))) <= 253
+    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCE.rglob("*.py")) <= 41_600
 
 
 @pytest.mark.parametrize(
