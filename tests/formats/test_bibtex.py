@@ -11,7 +11,7 @@ from evenhand.core.scores import share
 from evenhand.datasets import BUILDERS
 from evenhand.datasets.files.releases import RELEASES
 from evenhand.formats.bibtex import AS_IT_IS, citations, works
-from evenhand.measures import MEASURES, words_of
+from evenhand.measures import MEASURES, OURS, words_of
 from evenhand.runs.rows import cited_with_datasets
 from helpers.written_runs import HOSTILE, Made, task
 
@@ -42,16 +42,14 @@ def entries(text: str) -> dict[str, tuple[str, dict[str, str]]]:
 
 
 def test_every_measure_dataset_and_corpus_has_its_citations() -> None:
-    names, of_datasets, of_measures = citations(), cited_with_datasets(), {name: words_of(name) for name in MEASURES}
+    names, of_datasets, of_measures = citations(), cited_with_datasets(), {name: words_of(name) for name in OURS}
     assert all(words["cites"] for words in of_measures.values())
     assert all(name in of_datasets or name in OWN_FILES for name in BUILDERS)
     assert all(name in of_datasets or names[("corpus", name)] for name in RELEASES)
     parts = [part for words in of_measures.values() for part in (words, words.get("contrast", {}))]
     in_words = [part.get(kind, ()) for part in parts for kind in ("cites", "cites_interval")]
     assert {key for keys in (*names.values(), *of_datasets.values(), *in_words) for key in keys} == set(works())
-    shares = {
-        name for name, how in MEASURES.items() if share in (how.summarise, getattr(how.summarise, "within", None))
-    }
+    shares = {name for name in OURS if share in (how := MEASURES[name].summarise, getattr(how, "within", None))}
     by_partitions = {"weat", "seat", "c-seat"}
     assert {name for name, words in of_measures.items() if "cites_interval" in words} == shares | by_partitions
 
@@ -76,7 +74,7 @@ def test_a_run_cites_its_measures_data_and_statistics_once(made: Made) -> None:
 
 
 def test_every_entry_has_what_its_type_needs(made: Made) -> None:
-    tasks = [task(dataset, measure) for measure in MEASURES for dataset in BUILDERS]
+    tasks = [task(dataset, measure) for measure in OURS for dataset in BUILDERS]
     tasks += [task("tgb", "likelihood-lean", measure_options={"pll": "within-word"}, crossed="x")]
     found = entries(evenhand.export(made(tasks=tuple(tasks)), "bibtex", cite=["gap"]))
     assert set(found) == set(works())
