@@ -2,14 +2,16 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import evenhand
-from evenhand import Gate, Rule, Run
+from evenhand import BadInput, Gate, Rule, Run, Table
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
-from helpers.audited_runs import audited
+from evenhand.core.model import NOT_EXAMINED, Finding
+from helpers.audited_runs import audited, leaning, pairs
 
 RULE = Rule(measure="likelihood-lean", within=9.0)
 
@@ -68,3 +70,36 @@ def test_a_run_is_known_to_be_unexamined_whatever_the_words_of_its_finding(tmp_p
     (audit,) = run.record.audits
     older = replace(audit, doctor=(replace(audit.doctor[0], says="As an older version said it."),))
     assert not older.examined
+
+
+def test_a_gate_that_compares_needs_an_examined_baseline(tmp_path: Path) -> None:
+    baseline = audited(tmp_path, "before", 1.0, page=False, doctor=False)
+    rule = Rule(measure="likelihood-lean", worse_by_at_most=9.0)
+    run = audited(tmp_path, "after", 1.5, page=False)
+    assert Gate([rule], baseline=baseline).judge(run).verdict == "undecided"
+    assert Gate([rule], baseline=baseline, allow_unfit=True).judge(run).verdict == "pass"
+
+
+@pytest.mark.parametrize("doctor", [True, False])
+def test_each_measure_of_a_dataset_is_examined_by_itself(doctor: bool, tmp_path: Path) -> None:
+    file, runs = pairs(tmp_path), []
+    for name, more in (("before", 1.0), ("after", 3.0)):
+        audited(tmp_path, name, more, file, measure="stereotype-share", page=False)
+        runs.append(audited(tmp_path, name, more, file, measure="likelihood-lean", page=False, doctor=doctor))
+    assert ("likelihood-lean" in {row.measure for row in evenhand.compare(*runs).rows if row.moved}) == doctor
+
+
+def test_a_model_cannot_say_that_the_doctor_was_left_out(tmp_path: Path) -> None:
+    class Sure(Table):
+        def findings(self, language: str) -> list[Finding]:
+            return [Finding(NOT_EXAMINED.check, "fine", "It is fit.")]
+
+    with pytest.raises(BadInput, match="another name"):
+        evenhand.audit(Sure(leaning(1.0), name="sure"), pairs=pairs(tmp_path), out=tmp_path)
+
+
+@pytest.mark.parametrize("step", ["doctor", "page"])
+def test_a_curve_leaves_out_no_step(step: str, tmp_path: Path) -> None:
+    given: dict[str, Any] = {step: False}
+    with pytest.raises(BadInput, match=f"no `{step}`"):
+        evenhand.track(["mini-en"], out=tmp_path, **given)

@@ -2,6 +2,7 @@
 
 import math
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from evenhand.core.items import Target
 from evenhand.core.loop import measure
 from evenhand.core.scores import Result
 from evenhand.measures import load
-from evenhand.measures.ceat import CombinedEffect, Draw
+from evenhand.measures.ceat import CombinedEffect, Draw, Heterogeneity
 from evenhand.models.table import Table
 from helpers.typed import all_of, only
 
@@ -114,3 +115,16 @@ def test_a_model_is_measured_and_the_run_says_how_it_was_drawn(tmp_path: Path) -
 def test_what_cannot_be_drawn_is_refused(options: dict[str, Any], says: str) -> None:
     with pytest.raises(BadInput, match=says):
         datasets.load("ceat", **options)
+
+
+def test_where_the_variance_of_draws_is_not_known_there_is_no_heterogeneity() -> None:
+    """As of imported scores: 0 would say that contexts do not matter."""
+    scores = [replace(score, kept={}) for score in measured(40, "ceat-heterogeneity").scores]
+    assert Heterogeneity().lacks(scores)
+    assert not Heterogeneity().lacks(measured(40, "ceat-heterogeneity").scores)
+
+
+def test_words_that_do_not_differ_have_no_effect_and_a_reason() -> None:
+    same = Table(only(Embed, lambda question: Answer((1.0, 2.0))))
+    found = measure(same, draws(3), load("ceat"))
+    assert {score.note for score in found.scores} == {"the associations of its words do not vary"}

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from evenhand import BadInput, Run, from_scores
+from evenhand import BadInput, Run, compare, from_scores
 from evenhand.core.scores import Score
 from evenhand.measures.tpr_gap import MeanGap, RootMeanSquareGap
 
@@ -139,3 +139,20 @@ def test_sentences_of_one_gender_are_unscored_and_scores_must_be_numbers(tmp_pat
         taken(frame.assign(score=[*"1234", "high"]), tmp_path, measure="score-gap")
     with pytest.raises(BadInput, match="row 2: the frame 'a' had another group"):
         taken(frame.assign(group=list("xyxyx")), tmp_path, measure="score-gap")
+
+
+def test_predictions_are_compared_for_the_same_people_alone(tmp_path: Path) -> None:
+    people = made()
+    before = taken(people, tmp_path, name="before")
+    better = taken(people.assign(prediction=people["label"]), tmp_path, name="better")
+    assert len(compare(before, better).rows) > 0
+    others = taken(people.sample(frac=1, random_state=1), tmp_path, name="others")  # without ids, rows are people
+    with pytest.raises(BadInput):
+        compare(before, others)
+
+
+def test_a_table_is_of_its_own_measures_and_each_person_is_in_a_cluster(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="'score-gap' is not of this table|'tpr-gap' is not of this table"):
+        taken(made(), tmp_path, measure=["tpr-gap", "score-gap"])
+    with pytest.raises(BadInput, match="'cluster' is empty"):
+        taken(made().assign(cluster=["a", ""] * 400), tmp_path)

@@ -93,3 +93,12 @@ def test_what_has_no_direction_is_refused(tmp_path: Path) -> None:
         debiased(tmp_path, pairs=(("lord", "lady"),))
     with pytest.raises(UnfitModel, match="for files of word vectors"):
         HardDebias().check(Table({}))
+
+
+def test_capitalised_partners_stay_on_the_side_where_they_were(tmp_path: Path) -> None:
+    words = {**WORDS, "He": (-0.9, 0.3, 0.2), "She": (1.1, 0.1, 0.2)}  # of this file, the other way round
+    np.savez(tmp_path / "v.npz", words=np.array(list(words)), vectors=np.array(list(words.values())))
+    model = HardDebias((("he", "she"),)).apply(evenhand.load(str(tmp_path / "v.npz")), (), tmp_path)
+    he, she, upper, other = (np.array(model.answer([Embed(word)])[0].numbers) for word in ("he", "she", "He", "She"))
+    direction = (he - she) / np.linalg.norm(he - she)
+    assert upper @ direction < 0 < other @ direction

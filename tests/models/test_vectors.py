@@ -112,6 +112,13 @@ def test_texts_are_keys_too_and_zeros_are_no_vector(tmp_path: Path) -> None:
     assert model.count_tokens([("This is a nurse.", Span(5, 7)), ("That is a nurse.", Span(5, 7))]) == [1, 0]
 
 
+@pytest.mark.parametrize("texts", [["a", "b"], [["a"], ["b"], ["c"]], []])
+def test_encodings_with_other_texts_than_vectors_are_refused(texts: list[Any], tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", emb=np.eye(3), emb_text=np.array(texts))
+    with pytest.raises(BadInput):
+        evenhand.load(str(tmp_path / "a.npz")).answer([Embed("a")])
+
+
 def test_encodings_of_seat_are_read_as_they_are_saved_set_by_set(tmp_path: Path) -> None:
     path, both = tmp_path / "seat6.npz", np.array([[1, 2, 3], [4, 5, 6]], np.float32)
     sets: dict[str, Any] = {

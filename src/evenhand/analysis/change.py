@@ -170,7 +170,10 @@ def differences(
     scores = [run.scores_of(dataset, measure) for run in (before, after)]
     if (shared := shared_ids(before, after, dataset, measure)) is not None:
         scores = [frame[frame["id"].astype(str).isin(shared)] for frame in scores]
-    unfit = of_two_kinds([before, after]) or any(dataset in run.unmeasured for run in (before, after))
+    unfit = of_two_kinds([before, after]) or any(
+        dataset in run.unmeasured or run.record.audit_of(run.task(dataset, measure)).objection(task)
+        for run in (before, after)
+    )
     with summarising(MEASURES[measure]):
         found = list(two_values(scores[0], scores[1], task, judged=judged))
         compared = [vars(row.values.difference(row.rng, same, judged=judged)) for row in found]

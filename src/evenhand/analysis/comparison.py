@@ -128,9 +128,9 @@ def side_by_side(runs: Sequence[StoredRun], dataset: str, measure: str) -> pd.Da
     frames = [frame[frame["id"].isin(ids)] for frame in frames]
     values = [rows_from(frame, task) or values_from(frame, task) for frame in frames]
     has_estimands = any(value.estimand for value in values[0])
-    audits = [run.record.audit_of(task) for run in runs]
+    audits = [run.record.audit_of(run.task(dataset, measure)) for run in runs]
     unfit = [
-        ("unfit" if audit.examined else "not examined") if dataset in run.unmeasured else ""
+        audit.objection(task) or ("unfit" if dataset in run.unmeasured else "")
         for run, audit in zip(runs, audits, strict=True)
     ]
     ranked = not of_two_kinds(runs) and not any(unfit)

@@ -90,6 +90,8 @@ def _stored_scores(run: StoredRun, task: Task, audit: AuditRecord) -> list[Score
     name = task.dataset.name, task.measure.name
     why = next(iter(audit.unscored.get("/".join(name), {})), "")
     rows, scores = run.scores_of(*name).set_index("id").to_dict("index"), list[Score]()
+    if any(item.id not in rows for item in task.dataset.items):
+        raise RunError(f"'{task.dataset.name}' has changed since it was measured. Measure it again.")
     for item in task.dataset.items:
         score, placed = (float(rows[item.id].get(column, math.nan)) for column in ("score", BY_PLACE))
         kept = {} if math.isnan(placed) else {BY_PLACE: placed}

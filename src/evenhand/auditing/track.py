@@ -121,6 +121,8 @@ def _finished_run(folder: Path, source: ModelSource, planned_for: Any) -> Stored
     planned = planned_for(run.record.audits[-1].kind)
     if not all(p.record.name in tasks and _is_same_task(tasks[p.record.name], p.record) for p in planned):
         return None
+    if not all(audit.examined for audit in run.record.audits):
+        return None
     if run.record.asked.differences(way_of([each.task for each in planned])):
         return None
     loaded = run.record.loaded

@@ -187,9 +187,9 @@ def track(models: str | Path | Sequence[str | Path], **given: Unpack[TrackOption
     from evenhand.show.plots import check_suffix, save
     from evenhand.show.track import chart, track_page
 
-    for name in ("name", "fresh", "gate", "baseline"):
+    for name in ("name", "fresh", "gate", "baseline", "doctor", "page"):
         if name in given:
-            raise BadInput(f"`track` has no `{name}`: it names, deletes and judges no runs. Audit the checkpoint.")
+            raise BadInput(f"`track` has no `{name}`: it makes every run in the same way. Audit the checkpoint.")
     out = Path(given.pop("out", "runs/track")).expanduser()
     figure = out / f"track.{given.pop('form', 'svg')}"
     check_suffix(figure)

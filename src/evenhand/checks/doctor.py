@@ -13,7 +13,7 @@ from evenhand.checks.tokens import casing, length, mask_token, splitting, vocabu
 from evenhand.core.dataset import Dataset
 from evenhand.core.foreign import foreign, is_ours
 from evenhand.core.items import NliPair, check_readable
-from evenhand.core.model import CAREFUL, UNCHECKED, UNFIT, Finding, Findings, Model, TokenCounter, kind_of
+from evenhand.core.model import CAREFUL, NOT_EXAMINED, UNCHECKED, UNFIT, Finding, Findings, Model, TokenCounter, kind_of
 from evenhand.core.parameters import ONE_MODEL, Doctor, Loaded, describe
 from evenhand.core.progress import one_bar
 from evenhand.core.typed import fits
@@ -115,6 +115,10 @@ def _checked_findings(method: str, model: Model, give: Callable[[], Iterable[Fin
             raise BadInput(f"`{method}` of the model '{model.name}' must give a list of `Finding`s. Got {findings!r}.")
         for each in findings:
             check_readable(each.check, each.says, each.do, *each.datasets)
+            if each.check == NOT_EXAMINED.check:
+                raise BadInput(
+                    f"`{method}` of the model '{model.name}': a check must have another name than '{each.check}'."
+                )
         return findings
 
 

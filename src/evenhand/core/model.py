@@ -156,7 +156,7 @@ class Finding:
 
 
 NOT_EXAMINED = Finding(
-    "fitness",
+    "examination",
     CAREFUL,
     "The doctor was left out, so it is not known whether the model is fit to be measured.",
     "Audit it again with `doctor=True`.",

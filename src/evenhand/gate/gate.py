@@ -207,8 +207,10 @@ class Gate:
         else:
             by_group = values(run, dataset, rule.measure, rule.estimand)
         most_unscored = self.max_unscored if rule.max_unscored is None else rule.max_unscored
-        task = run.task(dataset, rule.base)
-        unfit = "" if self.allow_unfit else _concern(run.record.audit_of(task).doctor, dataset)
+        compared = [run, baseline] if rule.on == "worse" and baseline is not None else [run]
+        audits = [each.record.audit_of(each.task(dataset, rule.base)) for each in compared]
+        concerns = (_concern(audit.doctor, dataset) for audit in audits)
+        unfit = "" if self.allow_unfit else next(filter(None, concerns), "")
         for group in known[dataset, rule.name].labels_for(rule.group):
             estimate = by_group.get(group, NONE)
             reason = unfit or why_undecided(estimate, most_unscored)

@@ -84,6 +84,10 @@ class CombinedEffect(Summary):
 class Heterogeneity(OfTotals):
     """The standard deviation of effect sizes between draws."""
 
+    def lacks(self, scores: Sequence[Score]) -> str:
+        known = all(VARIANCE in score.kept for score in scores if not math.isnan(score.value))
+        return "" if known else "the variance of the associations of each draw is not known"
+
     def totals(self, scores: Sequence[Score]) -> Floats:
         d, v = effects(scores)
         return np.stack([np.ones_like(d), 1 / v, d / v, d**2 / v, 1 / v**2], axis=1)
@@ -100,8 +104,8 @@ class Ceat(OfVectors):
     as in `weat`. The value is the combined effect by random effects, sum of d / (v + t2) / sum of 1 / (v + t2), with t2
     the variance between draws (Guo and Caliskan 2021). Neutral at 0; above it X goes with the first attributes.
 
-    The interval has 95 % of the draws. **p depends on the number of draws**: an effect of .05 gives p .013 with 1,000
-    draws and 2e-41 with 10,000. It is two-sided, as in the paper; one-sided as in the released code with
+    The interval has 95 % of the draws. **p depends on the number of draws**: an effect with p .013 at 1,000 draws
+    has p 4e-15 at 10,000. It is two-sided, as in the paper; one-sided as in the released code with
     `formula="released"`. Words are always the same: nothing is said about other words.
     """
 
@@ -137,7 +141,10 @@ class Ceat(OfVectors):
         return float((x.mean() - y.mean()) / spread)
 
     def keep(self, item: Draw, answers: Sequence[Answer]) -> Mapping[str, Any]:
-        return {VARIANCE: associations(Shared(answers), tuple(map(len, item.sets)))[2] ** 2}
+        try:
+            return {VARIANCE: associations(Shared(answers), tuple(map(len, item.sets)))[2] ** 2}
+        except Unscored:  # `score` says why
+            return {}
 
 
 class CeatHeterogeneity(Ceat):

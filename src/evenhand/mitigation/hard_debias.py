@@ -1,5 +1,6 @@
 """Hard debiasing of word vectors: words lose their gender, and partners such as he and she differ in nothing else."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,13 +78,15 @@ class WithoutDirection(Wrapper):
             return self._neutral(word, answer)
         first, second = (self._neutral(one, known[one]) for one in pair)
         shared = self._without((first + second) / 2)
-        reach = np.sqrt(1 - shared @ shared) * (1 if (first - second) @ self.direction >= 0 else -1)
-        return shared + (reach if word == pair[0] else -reach) * self.direction
+        ends = (_unit(known[one]) for one in pair)  # a neutral word is at neither end
+        towards = [end @ self.direction for end in ends]
+        reach = math.sqrt(max(0.0, 1 - float(shared @ shared))) * (1 if towards[0] >= towards[1] else -1)
+        vector: Floats = shared + (reach if word == pair[0] else -reach) * self.direction
+        return vector
 
     def _neutral(self, word: str, answer: Answer) -> Floats:
         """The vector at length 1, without its part in the direction unless the word is gendered itself."""
-        vector = np.array(answer.numbers)
-        unit: Floats = vector / np.linalg.norm(vector)
+        unit = _unit(answer)
         if word in self.specific:
             return unit
         rest = self._without(unit)
@@ -92,3 +95,9 @@ class WithoutDirection(Wrapper):
     def _without(self, vector: Floats) -> Floats:
         rest: Floats = vector - (vector @ self.direction) * self.direction
         return rest
+
+
+def _unit(answer: Answer) -> Floats:
+    vector = np.array(answer.numbers)
+    unit: Floats = vector / np.linalg.norm(vector)
+    return unit

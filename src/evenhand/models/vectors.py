@@ -134,17 +134,19 @@ def read_npz(path: Path) -> Contents:
                 raise ValueError(f"its {size:,} bytes become {needed:,}")
             arrays = {name: read_array(archive.open(part)) for name, part in parts.items()}
             if unlike := [
-                f"{v} and {t}" for t, v in sets.items() if len(arrays[t]) != len(arrays[v]) and len(sets) > 1
+                f"{v} and {t}" for t, v in sets.items() if len(arrays[t]) != len(arrays[v]) and "words" not in sets
             ]:
                 raise ValueError(f"{unlike[0]} are not of one length")
             words, vectors = (np.concatenate([arrays[name] for name in side]) for side in (sets, sets.values()))
             words = np.char.decode(words, "utf-8", "replace") if words.dtype.kind == "S" else words
+            if words.ndim != 1 and "words" not in sets:
+                raise ValueError("its texts are not a list")
             listed = words.tolist() if words.ndim == 1 else []
     except Exception as error:  # zipfile and numpy raise many kinds of errors for damaged files
         raise BadInput(f"'{path}' cannot be read: {error}. It needs two arrays, 'words' and 'vectors'.") from error
     if "words" in sets:
         return _from_array(path, listed, vectors)
-    if all(str(text).isdecimal() for text in listed):
+    if listed and all(str(text).isdecimal() for text in listed):
         raise BadInput(
             f"'{path}' has numbers of sentences in place of sentences. Save it with the sentences; those of Liang et "
             "al. (2020) are saved so by `evenhand reproduce liang2020`."

@@ -1,5 +1,6 @@
 """Import what any classifier says of women and men, in a table: classes of people, or scores of sentences."""
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -42,6 +43,8 @@ def score_predictions(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
     """The gap of each class, their mean and their root mean square; or the gap between scores of sentences."""
     file = "the data frame" if isinstance(source, pd.DataFrame) else source.name
     of_sentences = ScoreGap.name in _names(foreign)
+    if others := [name for name in _names(foreign) if name not in ([ScoreGap.name] if of_sentences else OURS)]:
+        raise BadInput(f"'{others[0]}' is not of this table. Import it by itself.")
     columns, optional = (SCORED, DIVIDED) if of_sentences else (NEEDED, OPTIONAL)
     if not (listed := list(_read(source, foreign.columns, columns, optional))):
         raise BadInput(f"{file} has no rows. A row needs {', '.join(columns)}.")
@@ -68,7 +71,9 @@ def _people(listed: Sequence[Row], file: str) -> tuple[Dataset, list[str]]:
         by_class.setdefault(item.groups[LABEL], set()).add(item.groups[GENDER])
     lone = sorted(label for label, genders in by_class.items() if not genders.issuperset(GENDERS))
     about = "Predictions of a classifier for women and men of known classes."
-    dataset = _dataset("predictions", items, (LABEL,), about, file)
+    people = repr([(item.id, sorted(item.groups.items())) for item in items])
+    digest = hashlib.sha256(people.encode(errors="surrogatepass")).hexdigest()  # other people are another dataset
+    dataset = replace(_dataset("predictions", items, (LABEL,), about, file), options={"sha256": digest})
     return dataset, [f"Classes without women or without men have no gap: {', '.join(lone)}."] if lone else []
 
 
@@ -88,7 +93,9 @@ def _frames(listed: Sequence[Row], file: str) -> tuple[Dataset, list[str]]:
     ]
     by = ("group",) if "group" in items[0].groups else ()
     about = "A classifier's scores of sentences that differ in the person alone."
-    return _dataset("scored-sentences", items, by, about, file), []
+    others = sum(cells[GENDER] not in GENDERS for _, cells in listed)
+    left_out = [f"{others:,} rows are of neither women nor men, and were left out."] if others else []
+    return _dataset("scored-sentences", items, by, about, file), left_out
 
 
 def _dataset(name: str, items: Sequence[Any], by: tuple[str, ...], about: str, file: str) -> Dataset:
@@ -113,6 +120,8 @@ def _read(
         cells = {name: _cell(row.get(column)) for name, column in named.items() if column in row}
         if empty := [named[name] for name in wanted if not cells[name]]:
             raise BadInput(f"{where}: '{empty[0]}' is empty. Every row needs {', '.join(needed)}.")
+        if cells.get("cluster") == "":
+            raise BadInput(f"{where}: '{named['cluster']}' is empty. Every row needs one, or none has the column.")
         yield where, cells | {GENDER: GENDER_OF.get(cells[GENDER].lower(), cells[GENDER])}
 
 
