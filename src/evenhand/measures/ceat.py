@@ -61,10 +61,10 @@ class CombinedEffect(Summary):
     released: bool = False
 
     def __call__(self, scores: Sequence[Score]) -> float:
-        return self._combined(scores)[0] if scores else math.nan
+        return self._effect_and_error(scores)[0] if scores else math.nan
 
     def interval_and_test(self, sample: Sample) -> IntervalAndTest:
-        value, error = self._combined(sample.scores)
+        value, error = self._effect_and_error(sample.scores)
         low, high = np.quantile(sample.values, [0.025, 0.975])
         z = (value if self.released else abs(value)) / error
         p = math.erfc(z / math.sqrt(2)) / (2 if self.released else 1)
@@ -74,7 +74,7 @@ class CombinedEffect(Summary):
         """One cluster, so that a change between two runs gets no interval: it would narrow with more draws."""
         return super().resampling(runs, [""] * len(clusters))
 
-    def _combined(self, scores: Sequence[Score]) -> tuple[float, float]:
+    def _effect_and_error(self, scores: Sequence[Score]) -> tuple[float, float]:
         d, v = effects(scores)
         between = between_variance(Heterogeneity().totals(scores).sum(axis=0)[np.newaxis])[0] if len(d) > 1 else 0.0
         weights = 1 / (v + between)
