@@ -253,7 +253,7 @@ def verdict(number: Row, reading: MeasureWords, judged: str = "", among: float =
     if ruled.why == "unfit":
         return WordedVerdict("none", "no verdict", "the model is unfit to be measured: see what the doctor found", much)
     if ruled.why == "not examined":
-        return WordedVerdict("none", "no verdict", "the doctor was left out: is the model fit to be measured?", much)
+        return WordedVerdict("none", "no verdict", "the doctor was left out", much)
     if ruled.why == "unscored":
         scores = f"{number.unscored:,} of {number.n + number.unscored:,} items have no score"
         return WordedVerdict("none", "no verdict", scores, much)
